@@ -1,0 +1,1 @@
+"""The types that flow from sources to reports: frozen, without behaviour."""

@@ -1,0 +1,101 @@
+"""Estimates: every figure with its source, so that a reader can check it. Seconds and per-second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from prefetch_advisor.model.observation import Run
+
+if TYPE_CHECKING:
+    from prefetch_advisor.model.observation import Floats
+
+Side = Literal["at least", "at most"]
+
+
+class FigureSource(StrEnum):
+    """Where a figure comes from. A ``bound`` never feeds a recommendation."""
+
+    MEASURED = "measured"
+    GIVEN = "given"
+    INFERRED = "inferred"
+    BOUND = "bound"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number and where it came from."""
+
+    value: float
+    source: FigureSource
+    #: for a person: "1,000 rows of timings.csv", "--rtt", "ack rate over 60 s"
+    origin: str
+    #: only for a bound: on which side the true value lies
+    side: Side | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a recommendation may be computed from it."""
+        return self.source is not FigureSource.BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessingTime:
+    """P of a queue: from the start of the handler until its ack, seconds."""
+
+    mean: float
+    source: FigureSource
+    origin: str
+    side: Side | None = None
+    #: samples behind the mean; ``None`` where it was given
+    samples: int | None = None
+    #: 95 % confidence interval of the mean
+    ci95: tuple[float, float] | None = None
+    #: standard deviation / mean; ``None`` unknown
+    cv: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    #: relative error of the quantiles; 0 exact
+    quantile_error: float = 0.0
+    #: samples for replay; empty: only the mean (and perhaps the CV) is known
+    runs: tuple[Run, ...] = ()
+    #: the order of the samples carries no time: shuffle before replaying
+    shuffle: bool = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether a recommendation may be computed from it."""
+        return self.source is not FigureSource.BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """R of a queue: from an ack leaving until the delivery it allowed arrives, seconds."""
+
+    mean: float
+    source: FigureSource
+    origin: str
+    side: Side | None = None
+    #: measured values to draw from; ``None``: constant
+    samples: Floats | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a recommendation may be computed from it."""
+        return self.source is not FigureSource.BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """P, R, k and A of one queue. ``None``: nothing is known, not even a bound."""
+
+    processing: ProcessingTime | None
+    rtt: RoundTrip | None
+    #: messages one consumer works on at once
+    concurrency: Figure
+    arrival_rate: Figure | None
+    #: redelivered / delivered over the window, 0 where unknown
+    redelivered_share: float = 0.0

@@ -1,0 +1,342 @@
+"""What sources saw: partial, tagged with where it came from. ``None`` is "this source did not say".
+
+Seconds and per-second everywhere. ``prefetch``: ``None`` unknown, ``0`` unlimited, ``n`` limited.
+Names are text as the broker has them; bytes that are not UTF-8 are kept as lone surrogates
+(``surrogateescape``) and are hostile until a report escapes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+Ack = Literal["manual", "auto"]
+
+
+class SourceKind(StrEnum):
+    """Kinds of source, the most trusted first (after options)."""
+
+    TIMINGS = "timings"
+    MANAGEMENT = "management"
+    RABBITMQCTL = "rabbitmqctl"
+
+
+class QueueKey(NamedTuple):
+    """Identity of a queue. ``broker`` is ``None`` while there is only one."""
+
+    broker: str | None
+    vhost: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Message counters, or their rates per second; an absent counter is ``None``, not 0."""
+
+    publish: float | None = None
+    #: deliveries to manual-ack consumers
+    deliver: float | None = None
+    #: deliveries to auto-ack consumers
+    deliver_no_ack: float | None = None
+    #: ``basic.get`` with manual ack
+    get: float | None = None
+    #: ``basic.get`` with auto-ack
+    get_no_ack: float | None = None
+    ack: float | None = None
+    redeliver: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LengthSample:
+    """Depth of a queue at one moment."""
+
+    #: seconds (epoch, or since the first of a series); ``None``: one snapshot without a clock
+    at: float | None
+    ready: int | None
+    unacked: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficSample:
+    """Cumulative counters of a queue or channel at one moment."""
+
+    #: seconds, as in :class:`LengthSample`
+    at: float | None
+    totals: Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One queue as one input showed it."""
+
+    kind: SourceKind
+    #: file name, "stdin"
+    where: str
+    #: ``None``: the input does not name it (``rabbitmqctl`` rows without a preamble)
+    vhost: str | None
+    name: str
+    #: classic, quorum, stream; or a plugin's type
+    type: str | None = None
+    #: running, flow, idle, down, crashed, stopped, minority ... as printed
+    state: str | None = None
+    ready: int | None = None
+    unacked: int | None = None
+    messages: int | None = None
+    #: bytes of message bodies: all, and those unacked
+    message_bytes: int | None = None
+    unacked_bytes: int | None = None
+    #: the broker's count of consumers
+    consumers: int | None = None
+    #: x-arguments and effective policy keys, without the "x-" prefix, arguments winning
+    settings: Mapping[str, object] = field(default_factory=dict)
+    exclusive: bool | None = None
+    #: consumer_capacity / utilisation: never more than a hint
+    capacity: float | None = None
+    #: oldest first; one element with the present depth where there is no history
+    lengths: tuple[LengthSample, ...] = ()
+    #: oldest first
+    traffic: tuple[TrafficSample, ...] = ()
+    #: the broker's own 5-second rates: used only where ``traffic`` spans no time
+    rates: Traffic | None = None
+    #: a message_stats object was there: an absent counter in it is then 0
+    has_stats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionRow:
+    """One client connection."""
+
+    name: str
+    #: "AMQP 0-9-1", "AMQP 1.0", "MQTT 3.1.1" ...; ``None`` unknown
+    protocol: str | None = None
+    #: client_properties.product: a hint at the kind of client, never more
+    product: str | None = None
+    #: seconds since the epoch
+    connected_at: float | None = None
+    #: network, direct (the broker's own: shovel, federation)
+    type: str | None = None
+    #: running, flow, blocking, blocked
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRow:
+    """One channel: the server of a queue's messages (its consumers share one thread)."""
+
+    kind: SourceKind
+    where: str
+    #: what consumers refer to: the channel's name (API) or its pid (``rabbitmqctl``)
+    id: str
+    vhost: str | None = None
+    connection: str | None = None
+    #: the limit for consumers created LATER on it: never a limit by itself
+    prefetch: int | None = None
+    #: shared by its consumers, 0 none; absent from brokers since 4.0.3
+    global_prefetch: int | None = None
+    consumers: int | None = None
+    unacked: int | None = None
+    traffic: tuple[TrafficSample, ...] = ()
+    rates: Traffic | None = None
+    #: running, flow ...
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerRow:
+    """One subscription."""
+
+    kind: SourceKind
+    where: str
+    vhost: str | None
+    queue: str
+    tag: str
+    channel: str | None = None
+    connection: str | None = None
+    prefetch: int | None = None
+    ack: Ack | None = None
+    active: bool | None = None
+    #: up, waiting, single_active, blocked, suspected_down
+    status: str | None = None
+    exclusive: bool | None = None
+    #: x-priority
+    priority: int | None = None
+    #: the consumer's own delivery acknowledgement timeout, seconds
+    ack_timeout: float | None = None
+    #: arguments as the broker shows them, by name
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    """What an input says of the broker as a whole."""
+
+    where: str
+    version: str | None = None
+    #: basic, detailed, none
+    rates_mode: str | None = None
+    statistics_off: bool | None = None
+    #: "memory on rabbit@a", "disk on rabbit@b"
+    alarms: tuple[str, ...] = ()
+    #: global QoS is permitted (4.3); ``None`` unknown
+    global_qos_permitted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Contiguous rows of one consumer, kept as a sample for replay."""
+
+    #: consumer or host column; ``None`` where there is none
+    consumer: str | None
+    #: seconds, in file order
+    processing: Floats
+    #: seconds, one for each row; ``None`` where rows have none
+    rtt: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Moments and quantiles of a figure over all its rows."""
+
+    count: int
+    mean: float
+    #: standard deviation / mean
+    cv: float
+    minimum: float
+    maximum: float
+    p50: float
+    p95: float
+    p99: float
+    #: relative error of the quantiles; 0 where every value was kept
+    quantile_error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TimingRow:
+    """All the timings of one queue in one input."""
+
+    where: str
+    #: ``None``: no such column
+    vhost: str | None
+    name: str | None
+    #: usable rows
+    rows: int
+    processing: Distribution | None = None
+    rtt: Distribution | None = None
+    #: samples for replay: runs of at most 1,000 rows, bounded per queue and in all
+    runs: tuple[Run, ...] = ()
+    #: the rows arrive sorted by duration: their order carries no time
+    sorted_by_duration: bool = False
+    #: the first and last timestamp, seconds since the epoch
+    first_at: float | None = None
+    last_at: float | None = None
+    #: messages one consumer worked on at once, from started/finished; ``None`` unknown
+    concurrency: float | None = None
+    #: distinct consumers or hosts; ``None`` without such a column
+    consumers: int | None = None
+    mean_bytes: float | None = None
+    #: processing times of zero: below the timer's resolution
+    zeros: int = 0
+    #: the smallest step the timer shows, seconds; ``None`` unknown
+    resolution: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that was left out, and why."""
+
+    where: str
+    line: int
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Everything one input gave."""
+
+    where: str
+    #: position among the inputs: later ones of a kind continue a series
+    index: int = 0
+    queues: tuple[QueueRow, ...] = ()
+    consumers: tuple[ConsumerRow, ...] = ()
+    channels: tuple[ChannelRow, ...] = ()
+    connections: tuple[ConnectionRow, ...] = ()
+    brokers: tuple[BrokerRow, ...] = ()
+    timings: tuple[TimingRow, ...] = ()
+    #: the first few, and how many there were
+    bad_rows: tuple[BadRow, ...] = ()
+    bad_count: int = 0
+    #: things to tell on stderr: a page of several, a truncated document
+    notes: tuple[str, ...] = ()
+    #: lists this input holds, even when empty: "queues", "consumers", "channels", "connections"
+    lists: frozenset[str] = frozenset()
+    #: reading was interrupted: what was read so far is here
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel joined with its connection and with the queues it serves."""
+
+    row: ChannelRow
+    connection: ConnectionRow | None
+    #: names of the queues that its known consumers read
+    queues: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A consumer joined with its channel and connection."""
+
+    row: ConsumerRow
+    channel: Channel | None
+    connection: ConnectionRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """The broker as all inputs together show it."""
+
+    version: str | None = None
+    rates_mode: str | None = None
+    statistics_off: bool = False
+    alarms: tuple[str, ...] = ()
+    global_qos_permitted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two sources that disagree by more than they may."""
+
+    #: what they disagree about: "ready", "consumers"
+    figure: str
+    taken: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueObservation:
+    """One queue as all inputs together show it: what estimate, sizing and diagnosis start from."""
+
+    key: QueueKey
+    #: the merged broker view; ``None`` where only timings name the queue
+    row: QueueRow | None
+    #: ``None``: no list of consumers was read
+    consumers: tuple[Consumer, ...] | None
+    timings: TimingRow | None
+    broker: Broker
+    #: files, in order
+    origins: tuple[str, ...]
+    #: the vhost was not in the input but taken as "/" or from -V
+    vhost_assumed: bool = False
+    contradictions: tuple[Contradiction, ...] = ()
+    #: the queue is the dead-letter target of another one
+    dead_letter_target: bool = False
