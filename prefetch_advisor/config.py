@@ -1,4 +1,4 @@
-"""What the user decides: targets, and figures given by option. Thresholds of the tool itself too."""
+"""What the user decides: targets and figures given by option; and the tool's own thresholds."""
 
 from __future__ import annotations
 

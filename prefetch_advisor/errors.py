@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code of each: raised anywhere, turned into a code in one place."""
+"""What can go wrong, with its exit code: raised anywhere, turned into a code in one place."""
 
 from enum import IntEnum
 

@@ -1,4 +1,4 @@
-"""Durations, rates and sizes: parsed into seconds and per-second at the edges, printed for people."""
+"""Durations, rates and sizes: parsed into seconds and per-second, printed for people."""
 
 import math
 import re

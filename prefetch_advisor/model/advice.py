@@ -146,6 +146,8 @@ class Recommended:
     reason: str = ""
     #: why this count of consumers, or why none
     consumers_reason: str = ""
+    #: the present count of consumers is good enough
+    keep_consumers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,6 +259,19 @@ class BadRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a list of consumers is complete for: a queue of this scope that it lacks has none."""
+
+    kind: SourceKind
+    #: ``None``: the vhost that the input does not name
+    vhost: str | None = None
+    #: ``None``: every queue of the vhost
+    queue: str | None = None
+    #: every queue of every vhost
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Intake:
     """Everything one input gave."""
 
@@ -280,6 +293,8 @@ class Intake:
     lists: frozenset[str] = frozenset()
     #: reading was interrupted: what was read so far is here
     interrupted: bool = False
+    #: what its lists of consumers are complete for
+    coverage: tuple[Coverage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

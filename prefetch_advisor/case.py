@@ -1,0 +1,181 @@
+"""One queue on the table: what was seen, the limit in force and the estimates; and an outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from prefetch_advisor.config import Policy
+from prefetch_advisor.limits import InForce
+from prefetch_advisor.model.advice import Confidence, Finding, Verdict
+from prefetch_advisor.model.figures import Estimates, FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.observation import QueueObservation, QueueRow
+from prefetch_advisor.window import Fill, Window, fill
+
+#: share of full samples from which a queue is saturated
+SATURATED = 0.9
+#: share of full samples from which that is certain
+SURELY_SATURATED = 0.95
+#: unacked messages a worker from which the backlog sits in the clients
+HELD_PER_WORKER = 10
+#: acks a server from which P may be inferred
+LEAST_ACKS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that a verdict may look at."""
+
+    observation: QueueObservation
+    window: Window
+    force: InForce
+    estimates: Estimates
+    policy: Policy
+    #: how the samples stand to the limit; ``None`` without a finite limit
+    fill: Fill | None
+
+    @property
+    def row(self) -> QueueRow | None:
+        """The broker's view of the queue."""
+        return self.observation.row
+
+    @property
+    def ready(self) -> int | None:
+        """Messages ready now."""
+        return self.window.ready
+
+    @property
+    def unacked(self) -> int | None:
+        """Messages unacked now."""
+        return self.window.unacked
+
+    @property
+    def concurrency(self) -> int:
+        """k: messages one consumer works on at once."""
+        return int(self.estimates.concurrency.value)
+
+    @property
+    def servers(self) -> int:
+        """Channels that are given messages; consumers where their channels are unknown."""
+        if self.observation.consumers is None and self.row is not None:
+            return self.row.consumers or 0
+        return self.force.servers
+
+    @property
+    def consumer_count(self) -> int | None:
+        """Consumers of the queue: the broker's count, else the list's."""
+        if self.row is not None and self.row.consumers is not None:
+            return self.row.consumers
+        listed = self.observation.consumers
+        return None if listed is None else len(listed)
+
+    @property
+    def server_rate(self) -> float | None:
+        """x: departures per second of one server."""
+        gone = self.window.departures
+        return gone / self.servers if gone is not None and self.servers else None
+
+    @property
+    def saturated(self) -> bool:
+        """Messages ready and unacked at the limit in at least 90 % of the samples."""
+        return self.fill is not None and self.fill.samples > 0 and self.fill.full_share >= SATURATED
+
+    @property
+    def held_by_clients(self) -> bool:
+        """Unacked stays above 10 k per server with nothing ready: the backlog is in the clients."""
+        if not self.servers or not self.window.lengths:
+            return False
+        least = HELD_PER_WORKER * self.concurrency * self.servers
+        return self.ready_about_zero and all(
+            s.unacked is not None and s.unacked > least for s in self.window.lengths
+        )
+
+    @property
+    def ready_about_zero(self) -> bool:
+        """Nothing to speak of is ready in at least half of the samples."""
+        known = [s for s in self.window.lengths if s.ready is not None]
+        empty = sum(
+            s.ready <= max(1.0, 0.02 * (s.unacked or 0)) for s in known if s.ready is not None
+        )
+        return bool(known) and empty * 2 >= len(known)
+
+    def confidence(self) -> Confidence:
+        """Of a verdict that rests on the samples alone."""
+        if self.window.snapshot or len(self.window.lengths) < 3:
+            return "low"
+        if self.fill is not None and self.saturated and self.fill.full_share < SURELY_SATURATED:
+            return "low"
+        return "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict with its reason, and what the diagnosis learnt on the way."""
+
+    verdict: Verdict
+    reason: str
+    confidence: Confidence
+    missing: tuple[str, ...] = ()
+    #: P, inferred or bounded; replaces the estimate
+    processing: ProcessingTime | None = None
+    #: R as the broker sees it; replaces the estimate for sizing
+    rtt: RoundTrip | None = None
+    #: P if the times vary like an exponential: where their variation is not known, size by it
+    scattered: float | None = None
+    #: a prefetch to try where P cannot be told
+    try_prefetch: int | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def make_case(
+    observation: QueueObservation,
+    window: Window,
+    force: InForce,
+    estimates: Estimates,
+    policy: Policy,
+) -> Case:
+    """A case, with its samples held against the limit."""
+    if force.shared_channel is not None:
+        window = _of_channel(window, force)
+    limit = force.limit.value
+    return Case(
+        observation=observation,
+        window=window,
+        force=force,
+        estimates=estimates,
+        policy=policy,
+        fill=fill(window, limit) if limit else None,
+    )
+
+
+def inferred_processing(
+    seconds: float, acks_per_server: float, servers: int, origin: str
+) -> ProcessingTime:
+    """An inferred P; from fewer than 30 acks a server only its range is known.
+
+    The range takes the acks as a Poisson count: one standard error is 1 / sqrt(acks).
+    """
+    count = max(1.0, acks_per_server * servers)
+    half = 1.96 / count**0.5
+    interval = (seconds / (1 + half), seconds / (1 - half) if half < 1 else seconds * (1 + half))
+    enough = acks_per_server >= LEAST_ACKS
+    return ProcessingTime(
+        mean=seconds,
+        source=FigureSource.INFERRED if enough else FigureSource.BOUND,
+        origin=origin if enough else f"{origin}, from only {acks_per_server:.0f} acks a consumer",
+        ci95=interval,
+    )
+
+
+def _of_channel(window: Window, force: InForce) -> Window:
+    """The samples of a queue whose channel serves several: the channel's unacked decides."""
+    channel = force.shared_channel
+    if channel is None or channel.row.unacked is None or not window.lengths:
+        return window
+    others = channel.row.unacked - (window.unacked or 0)
+    if others <= 0:
+        return window
+    lengths = tuple(
+        replace(s, unacked=None if s.unacked is None else s.unacked + others)
+        for s in window.lengths
+    )
+    return replace(window, lengths=lengths)

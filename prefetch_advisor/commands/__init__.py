@@ -1,0 +1,1 @@
+"""One module a command: what ``cli`` calls once its options are parsed."""

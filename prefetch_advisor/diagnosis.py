@@ -1,0 +1,345 @@
+"""The verdict of a queue: an ordered tuple of tests, the first that holds decides."""
+
+from collections.abc import Callable
+
+from prefetch_advisor import saturation
+from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome, inferred_processing
+from prefetch_advisor.findings import consumers as rules
+from prefetch_advisor.findings import inputs
+from prefetch_advisor.model.advice import Severity, Verdict
+from prefetch_advisor.model.figures import ProcessingTime
+from prefetch_advisor.units import duration, percent, rate
+
+#: no acks for this long (and 3 x P99) is a stall; a 60 s history has samples 60 s apart or less
+STALL = 60.0
+#: samples lag each other by up to one collection interval
+_INTERVAL_SLACK = 0.9
+#: states in which a queue's figures mean nothing
+DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
+_DEPTH_MISSING = "messages_ready and messages_unacknowledged of the queue"
+_CONSUMERS_MISSING = "the queue's consumers: rabbitmqctl list_consumers or /api/consumers"
+
+
+def diagnose(case: Case) -> Outcome:
+    """The first verdict whose test holds."""
+    for test in TESTS:
+        outcome = test(case)
+        if outcome is not None:
+            return outcome
+    raise AssertionError("the last test always holds")
+
+
+def _timings_only(case: Case) -> Outcome | None:
+    if case.row is not None or case.observation.consumers is not None:
+        return None
+    return Outcome(
+        Verdict.UNKNOWN,
+        "no broker figures were read for it, so only the sizing is judged",
+        "low",
+        missing=("the queue's depth, consumers and rates, for a verdict",),
+        findings=(
+            inputs.NOT_JUDGED.finding(
+                case.observation.key.name,
+                "sized from its processing time alone; whether it is limited today is not known",
+                "Read /api/queues and /api/consumers (or rabbitmqctl list_queues and "
+                "list_consumers) beside it.",
+                Severity.INFO,
+            ),
+        ),
+    )
+
+
+def _unknown(case: Case) -> Outcome | None:
+    row, name = case.row, case.observation.key.name
+    if row is not None and row.state is not None and row.state.lower() in DOWN:
+        finding = inputs.NOT_JUDGED.finding(name, f"the queue is {row.state}")
+        reason = f"the queue is {row.state}: its figures mean nothing until it runs"
+        return Outcome(Verdict.UNKNOWN, reason, "high", findings=(finding,))
+    if case.ready is None or case.unacked is None:
+        finding = inputs.NO_DATA.finding(name, "its depth (ready and unacked) is not in the input")
+        reason = "how many messages are ready and unacked is not in the input"
+        return Outcome(Verdict.UNKNOWN, reason, "low", (_DEPTH_MISSING,), findings=(finding,))
+    if case.consumer_count is None:
+        finding = inputs.NO_DATA.finding(name, "its consumers are not in the input")
+        reason = "how many consumers it has is not in the input"
+        return Outcome(Verdict.UNKNOWN, reason, "low", (_CONSUMERS_MISSING,), findings=(finding,))
+    return None
+
+
+def _idle(case: Case) -> Outcome | None:
+    depth = (case.ready or 0) + (case.unacked or 0)
+    row = case.row
+    if row is not None and case.consumer_count == 0 and _delays(row.settings):
+        reason = "a delay queue: a time to live with a dead-letter exchange, and no consumers"
+        return Outcome(Verdict.IDLE, reason, "high")
+    if depth or any((s.ready or s.unacked) for s in case.window.lengths):
+        return None
+    rates = case.window.rates
+    moved = (rates.publish, rates.deliver, rates.deliver_no_ack, rates.get, rates.get_no_ack)
+    if any(moved) or rates.ack:
+        return None
+    if case.window.rates_span == 0:
+        if row is None or row.has_stats or row.kind != "management":
+            return None
+        # management leaves message_stats out until something happens
+        reason = "no message is ready or unacked, and the broker shows no traffic for it"
+        return Outcome(Verdict.IDLE, reason, "low")
+    reason = (
+        f"nothing published, delivered or acked in {duration(case.window.rates_span)}, "
+        "no message ready or unacked"
+    )
+    return Outcome(Verdict.IDLE, reason, case.confidence())
+
+
+def _delays(settings: object) -> bool:
+    return isinstance(settings, dict) and (
+        "message-ttl" in settings and "dead-letter-exchange" in settings
+    )
+
+
+def _stream(case: Case) -> Outcome | None:
+    """A stream keeps its messages: ready is its length, unacked of the queue is always 0."""
+    row = case.row
+    if row is None or row.type != "stream":
+        return None
+    if not case.consumer_count:
+        reason = "a stream without readers; it keeps its messages whether they are read or not"
+        return Outcome(Verdict.IDLE, reason, case.confidence())
+    if case.observation.consumers is None or not case.force.active:
+        finding = inputs.NO_DATA.finding(
+            case.observation.key.name, "rabbitmqctl list_consumers does not list stream consumers"
+        )
+        reason = "stream consumers are not in the input, and a stream's depth tells nothing"
+        missing = ("/api/consumers and /api/channels",)
+        return Outcome(Verdict.UNKNOWN, reason, "low", missing, findings=(finding,))
+    credit = sum(c.row.prefetch or 0 for c in case.force.active)
+    seen = {c.channel.row.id: c.channel.row.unacked for c in case.force.active if c.channel}
+    held = sum(u for u in seen.values() if u is not None)
+    acked, published = case.window.rates.ack, case.window.rates.publish
+    if not credit or held < credit:
+        reason = f"readers hold {held} of the {credit} messages their credit allows"
+        return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
+    if acked is None or published is None:
+        finding = inputs.NO_RATES.finding(case.observation.key.name, "readers are at their credit")
+        reason = f"readers hold all {credit} messages of their credit; no ack rate is known"
+        missing = (saturation.RATES_MISSING,)
+        return Outcome(Verdict.AT_LIMIT, reason, "low", missing, findings=(finding,))
+    if acked >= 0.95 * published:
+        reason = f"readers ack {rate(acked)} while {rate(published)} are published"
+        return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
+    reason = (
+        f"readers hold all {credit} messages of their credit and ack {rate(acked)}, "
+        f"slower than the {rate(published)} published"
+    )
+    return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
+
+
+def _no_consumers(case: Case) -> Outcome | None:
+    if case.consumer_count != 0 or not case.ready or _polled(case):
+        return None
+    where = case.observation.dead_letter_target
+    finding = rules.NO_CONSUMERS.finding(
+        case.observation.key.name,
+        f"{case.ready:,} messages ready, no consumers",
+        "Expected for a parking place; watch its length." if where else None,
+        Severity.INFO if where else None,
+    )
+    reason = f"{case.ready:,} messages are ready and nobody consumes"
+    if where:
+        reason += "; it is the dead-letter target of another queue"
+    return Outcome(Verdict.NO_CONSUMERS, reason, "high", findings=(finding,))
+
+
+def _polled(case: Case) -> bool:
+    rates = case.window.rates
+    return bool(case.unacked or rates.get or rates.get_no_ack)
+
+
+def _polling(case: Case) -> Outcome | None:
+    if case.consumer_count != 0 or not _polled(case):
+        return None
+    gets = (case.window.rates.get or 0.0) + (case.window.rates.get_no_ack or 0.0)
+    words = []
+    if case.unacked:
+        words.append(f"{case.unacked:,} messages are unacked without a consumer")
+    if gets:
+        words.append(f"{rate(gets)} are fetched with basic.get")
+    reason = " and ".join(words)
+    finding = rules.POLLING.finding(case.observation.key.name, reason)
+    return Outcome(Verdict.POLLING, reason, case.confidence(), findings=(finding,))
+
+
+def _nothing_to_consume(case: Case) -> Outcome | None:
+    if case.consumer_count != 0:
+        return None
+    reason = "no consumers, and no message waits now"
+    return Outcome(Verdict.IDLE, reason, case.confidence())
+
+
+def _limit_unknown(case: Case) -> Outcome | None:
+    """Consumers are there, but not how much each may hold."""
+    limit = case.force.limit
+    if limit.kind != "unknown":
+        return None
+    if case.ready == 0 and case.unacked == 0 and case.window.snapshot:
+        reason = f"nothing waits now; {limit.origin}"
+        return Outcome(Verdict.KEEPING_UP, reason, "low", (_CONSUMERS_MISSING,))
+    missing = case.force.unclear or _CONSUMERS_MISSING
+    finding = inputs.NO_DATA.finding(case.observation.key.name, limit.origin)
+    return Outcome(Verdict.UNKNOWN, limit.origin, "low", (missing,), findings=(finding,))
+
+
+def _unbounded(case: Case) -> Outcome | None:
+    if not case.force.unlimited:
+        return None
+    held = case.unacked or 0
+    reason = f"no limit is in force: {case.force.limit.origin}"
+    if held:
+        reason += f"; {held:,} messages sit in the clients"
+        if case.ready_about_zero and held > HELD_PER_WORKER:
+            reason += ', so "no message ready" does not mean no backlog'
+    return Outcome(Verdict.UNBOUNDED, reason, "high", processing=_inferred_from_held(case))
+
+
+def _stalled(case: Case) -> Outcome | None:
+    if not case.saturated or case.window.departures != 0:
+        return None
+    processing = case.estimates.processing
+    known = processing if processing is not None and processing.usable else None
+    longest = (known.p99 or known.mean) if known else 0.0
+    span = case.window.rates_span
+    if span < max(_INTERVAL_SLACK * STALL, 3 * longest):
+        return None
+    seen = duration(span)
+    finding = rules.NO_ACKS.finding(
+        case.observation.key.name, f"{case.unacked:,} unacked and no ack in {seen}"
+    )
+    reason = (
+        f"unacked stays at the limit ({case.force.limit.origin}) and nothing was acked in {seen}"
+    )
+    if known is None:
+        reason += f"; normal only if one task takes longer than {seen}"
+    return Outcome(
+        Verdict.STALLED, reason, "low" if known is None else case.confidence(), findings=(finding,)
+    )
+
+
+def _saturated(case: Case) -> Outcome | None:
+    return saturation.judge(case) if case.saturated else None
+
+
+def _delivery_limited(case: Case) -> Outcome | None:
+    fill = case.fill
+    if fill is None or not fill.samples or fill.open_share < 0.5:
+        return None
+    return Outcome(
+        Verdict.DELIVERY_LIMITED,
+        f"messages are ready and unacked is below the limit in {fill.open} of {fill.samples} "
+        f"samples: {_why_open(case)}",
+        case.confidence(),
+    )
+
+
+def _why_open(case: Case) -> str:
+    if case.force.single_active:
+        return "the single active consumer is changing, or slow to be chosen"
+    listed = case.observation.consumers or ()
+    if len(case.force.active) < len(listed):
+        return f"{len(listed) - len(case.force.active)} of {len(listed)} consumers are inactive"
+    if len({c.row.priority for c in listed}) > 1:
+        return "consumers of low priority wait for those of high priority"
+    if any(c.channel and c.channel.row.state == "flow" for c in listed):
+        return "a channel is in flow control"
+    return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
+
+
+def _hoarding(case: Case) -> Outcome | None:
+    if not case.ready_about_zero or not case.unacked or not case.servers:
+        return None
+    grows, waits = _unacked_grows(case), _waits(case)
+    if not grows and waits is None:
+        return None
+    reason = f"nothing is ready because the clients hold {case.unacked:,} messages"
+    if waits is not None:
+        reason += f": each waits about {duration(waits)} in a client"
+    if grows:
+        reason += ", and what they hold grows"
+    return Outcome(
+        Verdict.HOARDING,
+        reason + '; "no backlog" is not true',
+        case.confidence(),
+        processing=_inferred_from_held(case),
+    )
+
+
+def _unacked_grows(case: Case) -> bool:
+    """Unacked rises over the window by more than 10 k a server and a fifth of what it was."""
+    lengths = case.window.lengths
+    first, last = lengths[0].unacked, lengths[-1].unacked
+    if case.window.span <= 0 or first is None or last is None:
+        return False
+    return last - first > max(HELD_PER_WORKER * case.concurrency * case.servers, 0.2 * first)
+
+
+def _waits(case: Case) -> float | None:
+    """How long a message waits in a client, where that is the sign of a hoard; else ``None``.
+
+    Little's law gives the time in the client; P of it is work. Waiting counts as hoarding above
+    1 s and 10 times P; with P unknown, above 10 s with more than 10 k unacked per server.
+    """
+    gone, held = case.window.departures, case.window.mean_unacked
+    if not gone or not held:
+        return None
+    in_client = held / gone
+    processing = case.estimates.processing
+    if processing is not None and processing.usable:
+        waiting = in_client - processing.mean
+        return waiting if waiting > max(1.0, 10 * processing.mean) else None
+    many = held > HELD_PER_WORKER * case.concurrency * case.servers
+    return in_client if many and in_client > 10 else None
+
+
+def _inferred_from_held(case: Case) -> ProcessingTime | None:
+    """P = k / x while the backlog sits in the clients: they are busy all the time."""
+    x = case.server_rate
+    known = case.estimates.processing
+    if (known is not None and known.usable) or not x or not case.held_by_clients:
+        return None
+    if any(c.row.ack == "auto" for c in case.force.active):
+        return None
+    acks = (case.window.departed or 0.0) / max(1, case.servers)
+    origin = f"concurrency / {rate(x)} a consumer, busy all the time with what it holds"
+    return inferred_processing(case.concurrency / x, acks, case.servers, origin)
+
+
+def _keeping_up(case: Case) -> Outcome:
+    fill = case.fill
+    if fill is None or not fill.samples:
+        reason = "nothing waits that its consumers could take"
+    elif fill.samples == 1:
+        reason = (
+            f"{case.ready:,} ready, {case.unacked:,} unacked of at most {case.force.limit.value:,}"
+        )
+    else:
+        reason = f"full in {fill.full} of {fill.samples} samples"
+        if fill.full:
+            reason += f" ({percent(fill.full_share)})"
+    return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
+
+
+TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
+    _timings_only,
+    _unknown,
+    _idle,
+    _stream,
+    _no_consumers,
+    _polling,
+    _nothing_to_consume,
+    _limit_unknown,
+    _unbounded,
+    _stalled,
+    _saturated,
+    _delivery_limited,
+    _hoarding,
+    _keeping_up,
+)

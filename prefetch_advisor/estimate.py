@@ -1,0 +1,190 @@
+"""P, R, k and A of a queue, each with its source: option, timings, broker, assumption.
+
+P may still be unknown here: where a queue is saturated the diagnosis infers it.
+"""
+
+from prefetch_advisor.config import Given
+from prefetch_advisor.model.figures import (
+    Estimates,
+    Figure,
+    FigureSource,
+    ProcessingTime,
+    RoundTrip,
+)
+from prefetch_advisor.model.observation import Distribution, QueueObservation, TimingRow
+from prefetch_advisor.statistics import mean_interval
+from prefetch_advisor.units import duration
+from prefetch_advisor.window import Window, busiest_minute
+
+#: publish rate and departures + growth may differ by this share before it is said
+CROSS_CHECK = 0.10
+#: departures from which an unsaturated queue bounds P
+LEAST_DEPARTURES = 30
+
+
+def estimate(observation: QueueObservation, window: Window, given: Given) -> Estimates:
+    """Every estimate of one queue that needs no verdict."""
+    timings = observation.timings
+    return Estimates(
+        processing=_processing(timings, given) or _bound_on_processing(window),
+        rtt=_round_trip(timings, given),
+        concurrency=_concurrency(timings, given),
+        arrival_rate=_arrival_rate(observation, window, given),
+        redelivered_share=_redelivered_share(window),
+    )
+
+
+def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[float, float] | None:
+    """(publish rate, departures + growth) where they differ by more than 10 %."""
+    published, gone = window.rates.publish, window.departures
+    if published is None or gone is None or window.growth is None:
+        return None
+    arrived = gone + window.growth
+    if abs(published - arrived) <= CROSS_CHECK * max(published, arrived) or (
+        abs(published - arrived) * window.span < 10
+    ):
+        return None
+    return published, arrived
+
+
+def _processing(timings: TimingRow | None, given: Given) -> ProcessingTime | None:
+    if given.processing_time is not None:
+        return ProcessingTime(
+            mean=given.processing_time,
+            source=FigureSource.GIVEN,
+            origin="--processing-time",
+            cv=given.cv,
+        )
+    if timings is None or timings.processing is None:
+        return None
+    seen = timings.processing
+    if seen.mean == 0:
+        return _below_resolution(timings, seen)
+    return ProcessingTime(
+        mean=seen.mean,
+        source=FigureSource.MEASURED,
+        origin=f"{seen.count:,} row{'s' * (seen.count != 1)} of {timings.where}",
+        samples=seen.count,
+        ci95=mean_interval(seen.mean, seen.cv, seen.count),
+        cv=seen.cv,
+        p50=seen.p50,
+        p95=seen.p95,
+        p99=seen.p99,
+        quantile_error=seen.quantile_error,
+        runs=timings.runs,
+        shuffle=timings.sorted_by_duration,
+    )
+
+
+def _below_resolution(timings: TimingRow, seen: Distribution) -> ProcessingTime:
+    """Every time is 0: the timer's resolution is an upper bound, and a bound sizes nothing."""
+    resolution = timings.resolution or 0.001
+    return ProcessingTime(
+        mean=resolution,
+        source=FigureSource.BOUND,
+        side="at most",
+        origin=(
+            f"all {seen.count:,} times of {timings.where} are 0: below the timer's resolution"
+            f" of {duration(resolution)}"
+        ),
+        samples=seen.count,
+    )
+
+
+def _bound_on_processing(window: Window) -> ProcessingTime | None:
+    """Mean unacked / departures (Little's law): the time a message is in the client, so P too."""
+    gone, held = window.departures, window.mean_unacked
+    if not gone or held is None or held < 1 or (window.departed or 0) < LEAST_DEPARTURES:
+        return None
+    if window.rates.deliver_no_ack and window.rates.deliver_no_ack > 0.01 * gone:
+        return None  # auto-acked messages are never unacked: the ratio says nothing of them
+    return ProcessingTime(
+        mean=held / gone,
+        source=FigureSource.BOUND,
+        side="at most",
+        origin=f"{held:.3g} unacked / {gone:.3g} departures per second",
+    )
+
+
+def _round_trip(timings: TimingRow | None, given: Given) -> RoundTrip | None:
+    if given.rtt is not None:
+        return RoundTrip(given.rtt, FigureSource.GIVEN, "--rtt")
+    if timings is None or timings.rtt is None:
+        return None
+    import numpy as np
+
+    parts = [run.rtt for run in timings.runs if run.rtt is not None]
+    values = np.concatenate(parts) if parts else np.empty(0)
+    values = values[np.isfinite(values)]
+    return RoundTrip(
+        mean=timings.rtt.mean,
+        source=FigureSource.MEASURED,
+        origin=f"{timings.rtt.count:,} rows of {timings.where}",
+        samples=values if len(values) and timings.rtt.cv > 0 else None,
+    )
+
+
+def _concurrency(timings: TimingRow | None, given: Given) -> Figure:
+    if given.concurrency is not None:
+        return Figure(given.concurrency, FigureSource.GIVEN, "--concurrency")
+    if timings is not None and timings.concurrency is not None:
+        seen = max(1, round(timings.concurrency))
+        return Figure(seen, FigureSource.MEASURED, f"started/finished of {timings.where}")
+    return Figure(1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more")
+
+
+def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -> Figure | None:
+    if given.arrival_rate is not None:
+        return Figure(given.arrival_rate, FigureSource.GIVEN, "--arrival-rate")
+    throttled = _throttled(observation)
+    gone = window.departures
+    if gone is not None and window.growth is not None and window.rates_span > 5:
+        busiest = busiest_minute(window)
+        if busiest is not None and busiest > gone + window.growth:
+            value, origin = busiest, f"busiest minute of {duration(window.rates_span)}"
+        else:
+            value = max(0.0, gone + window.growth)
+            origin = f"departures + growth over {duration(window.rates_span)}"
+        return _arrival(value, origin, throttled)
+    if window.rates.publish is not None:
+        return _arrival(window.rates.publish, "publish rate of the last seconds", throttled)
+    return _departures_of_timings(observation.timings)
+
+
+def _arrival(value: float, origin: str, throttled: str | None) -> Figure:
+    if throttled is None:
+        return Figure(value, FigureSource.INFERRED, origin)
+    return Figure(value, FigureSource.BOUND, f"{origin}, while {throttled}", "at least")
+
+
+def _throttled(observation: QueueObservation) -> str | None:
+    """Why what arrives is less than what is wanted, if it is."""
+    if observation.broker.alarms:
+        return f"the {observation.broker.alarms[0]} alarm holds publishers back"
+    row = observation.row
+    if row is None:
+        return None
+    if row.state == "flow":
+        return "flow control holds publishers back"
+    longest = row.settings.get("max-length")
+    if isinstance(longest, int) and row.ready is not None and row.ready >= longest > 0:
+        return f"the queue is at its max-length of {longest}"
+    return None
+
+
+def _departures_of_timings(timings: TimingRow | None) -> Figure | None:
+    """Timestamps tell when messages were worked off, not when they arrived: "at least"."""
+    if timings is None or timings.first_at is None or timings.last_at is None:
+        return None
+    span = timings.last_at - timings.first_at
+    if span <= 0 or timings.rows < 2:
+        return None
+    origin = f"timestamps of {timings.where}: departures, not arrivals"
+    return Figure((timings.rows - 1) / span, FigureSource.BOUND, origin, "at least")
+
+
+def _redelivered_share(window: Window) -> float:
+    again, delivered = window.rates.redeliver, window.rates.deliver
+    if not again or not delivered:
+        return 0.0
+    return min(1.0, again / delivered)

@@ -1,0 +1,31 @@
+"""Findings beside the verdict: what else is wrong with a queue's consumers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from prefetch_advisor.hints import consistency, consumers, kinds, prefetch
+from prefetch_advisor.hints.judged import Judged
+from prefetch_advisor.model.advice import Finding
+
+__all__ = ["Judged", "hints"]
+
+CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
+    prefetch.unlimited,
+    consumers.acks,
+    prefetch.prefetch_low,
+    prefetch.prefetch_high,
+    consumers.consumer_count,
+    kinds.queue_kind,
+    kinds.global_qos,
+    consumers.unequal,
+    consumers.early_ack,
+    consistency.consistency,
+    consistency.samples,
+)
+
+
+def hints(judged: Judged) -> Iterator[Finding]:
+    """Every finding beside the outcome's own."""
+    for check in CHECKS:
+        yield from check(judged)

@@ -1,0 +1,127 @@
+"""The consumers: how many, how fast, and whether their acks mean what they should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prefetch_advisor.findings import consumers as rules
+from prefetch_advisor.hints.judged import Judged
+from prefetch_advisor.model.advice import Finding, Verdict
+from prefetch_advisor.model.figures import FigureSource
+from prefetch_advisor.model.observation import Channel
+from prefetch_advisor.units import duration, number, percent, rate
+from prefetch_advisor.window import departures
+
+#: rates of equal consumers differ by less than this factor
+UNEQUAL_FACTOR = 2.0
+
+
+def consumer_count(judged: Judged) -> Iterator[Finding]:
+    current, advised = judged.current, judged.recommended
+    verdict = judged.outcome.verdict
+    if judged.case.force.single_active:
+        return
+    if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
+        message = f"{current.consumers} consumers are busy all the time"
+        if advised.consumers is not None and (current.consumers or 0) < advised.consumers:
+            message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
+            if advised.utilisation is not None:
+                message += f" ({percent(advised.utilisation)} busy)"
+            help_ = f"Run {advised.consumers} consumers, or raise their concurrency."
+            yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
+        elif advised.consumers is None:
+            yield rules.ADD_CONSUMERS.finding(
+                judged.name, message + "; how many are needed: " + advised.consumers_reason
+            )
+    elif (
+        advised.consumers is not None
+        and current.consumers is not None
+        and 0 < advised.consumers < current.consumers
+        and verdict in (Verdict.KEEPING_UP, Verdict.IDLE)
+    ):
+        message = f"{current.consumers} consumers"
+        if current.utilisation is not None:
+            message += f" at a utilisation of {percent(current.utilisation)}"
+        message += f"; {advised.consumers} would carry {rate(_arrivals(judged))}"
+        yield rules.MORE_CONSUMERS.finding(judged.name, message)
+
+
+def _arrivals(judged: Judged) -> float:
+    figure = judged.estimates.arrival_rate
+    return figure.value if figure is not None else 0.0
+
+
+def acks(judged: Judged) -> Iterator[Finding]:
+    case = judged.case
+    rates, span = case.window.rates, case.window.rates_span
+    delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
+    if (
+        rates.redeliver
+        and rates.redeliver >= 0.8 * delivered
+        and rates.redeliver * span >= 10
+        and (rates.ack or 0.0) < 0.1 * rates.redeliver
+    ):
+        message = f"{rate(rates.redeliver)} of {rate(delivered)} delivered are redeliveries"
+        message += f", {rate(rates.ack or 0.0)} are acked"
+        yield rules.REDELIVERY_LOOP.finding(judged.name, message)
+        return
+    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING) or span < 54:
+        return
+    held = all(s.unacked for s in case.window.lengths) and bool(case.window.lengths)
+    longest = judged.estimates.processing
+    patience = 3 * ((longest.p99 or longest.mean) if longest and longest.usable else 0.0)
+    if held and case.window.departures == 0 and span >= patience and case.servers:
+        message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
+        yield rules.NO_ACKS.finding(judged.name, message)
+
+
+def early_ack(judged: Judged) -> Iterator[Finding]:
+    case, processing = judged.case, judged.estimates.processing
+    arrivals, held = judged.estimates.arrival_rate, case.window.mean_unacked
+    if processing is None or arrivals is None or held is None or case.window.snapshot:
+        return
+    if processing.source not in (FigureSource.MEASURED, FigureSource.GIVEN) or case.saturated:
+        return
+    if any(c.row.ack != "manual" for c in case.force.active) or not case.force.active:
+        return
+    gone = case.window.departures
+    busy = processing.mean * (gone or 0.0)
+    if busy >= 1 and held < busy / 2:
+        message = (
+            f"{rate(gone or 0.0)} x {duration(processing.mean)} is {number(busy)} in work, "
+            f"but only {number(held)} are unacked"
+        )
+        yield rules.EARLY_ACK.finding(judged.name, message)
+
+
+def unequal(judged: Judged) -> Iterator[Finding]:
+    case = judged.case
+    channels: dict[str, tuple[Channel, int]] = {}
+    for consumer in case.force.active:
+        channel, prefetch = consumer.channel, consumer.row.prefetch
+        if channel is None or not prefetch or len(channel.queues) > 1:
+            return
+        held = channels[channel.row.id][1] if channel.row.id in channels else 0
+        channels[channel.row.id] = (channel, held + prefetch)
+    if len(channels) < 2 or len({c.row.priority for c in case.force.active}) > 1:
+        return
+    rates = []
+    for channel, limit in channels.values():
+        gone = channel_rate(channel)
+        if gone is None or channel.row.unacked is None or channel.row.unacked < 0.9 * limit:
+            return
+        rates.append(gone)
+    if min(rates) > 0 and max(rates) > UNEQUAL_FACTOR * min(rates):
+        message = f"{rate(min(rates))} to {rate(max(rates))} a consumer, each at its own limit"
+        yield rules.UNEQUAL.finding(judged.name, message)
+
+
+def channel_rate(channel: Channel) -> float | None:
+    """Departures per second of a channel over its history, else the broker's own average."""
+    timed = [s for s in channel.row.traffic if s.at is not None]
+    if len(timed) > 1:
+        first, last = departures(timed[0].totals), departures(timed[-1].totals)
+        span = (timed[-1].at or 0.0) - (timed[0].at or 0.0)
+        if first is not None and last is not None and span > 0 and last >= first:
+            return (last - first) / span
+    return departures(channel.row.rates) if channel.row.rates is not None else None

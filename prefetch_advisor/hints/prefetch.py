@@ -1,0 +1,124 @@
+"""The prefetch: none in force, too small, too large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prefetch_advisor.case import Case
+from prefetch_advisor.findings import consumers as rules
+from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, Judged
+from prefetch_advisor.model.advice import Finding, Severity, Verdict
+from prefetch_advisor.model.figures import FigureSource
+from prefetch_advisor.units import duration, percent, size
+
+
+def unlimited(judged: Judged) -> Iterator[Finding]:
+    case = judged.case
+    total = len(case.observation.consumers or ())
+    manual = [c for c in case.force.unlimited if c.row.ack != "auto"]
+    auto = [c for c in case.force.unlimited if c.row.ack == "auto"]
+    advised = judged.recommended.prefetch
+    setting = f"Set prefetch {advised}" if advised else "Set a prefetch"
+    if manual:
+        message = f"{len(manual)} of {total} consumers: manual ack, prefetch 0"
+        if case.unacked:
+            message += f"; {case.unacked:,} messages unacked"
+        message += _bytes(case)
+        help_ = f"{setting} (basic.qos before basic.consume) and keep manual ack."
+        yield rules.UNBOUNDED_PREFETCH.finding(judged.name, message, help_)
+    if auto:
+        void = sorted({c.row.prefetch for c in auto if c.row.prefetch})
+        message = f"{len(auto)} of {total} consumers: automatic ack"
+        if void:
+            message += f"; the prefetch of {', '.join(map(str, void))} is ignored"
+        help_ = f"{setting} and ack each message after its work."
+        yield rules.AUTO_ACK.finding(judged.name, message, help_)
+    late = [c for c in manual if c.channel is not None and c.channel.row.prefetch]
+    if late:
+        values = sorted({c.channel.row.prefetch or 0 for c in late if c.channel is not None})
+        message = f"channel prefetch {', '.join(map(str, values))}, consumer prefetch 0"
+        yield rules.LATE_QOS.finding(judged.name, message)
+    elif manual and judged.unused_channels:
+        first = judged.unused_channels[0]
+        message = f"channel {first.id} has prefetch {first.prefetch} and no consumers"
+        yield rules.UNUSED_QOS.finding(judged.name, message)
+
+
+def _bytes(case: Case) -> str:
+    row = case.row
+    if row is None:
+        return ""
+    if row.unacked_bytes and case.ready_about_zero:
+        return f", {size(row.unacked_bytes)} of message bodies"
+    if row.message_bytes:
+        return f"; up to {size(row.message_bytes)} of message bodies if it takes all of the backlog"
+    return ""
+
+
+def prefetch_low(judged: Judged) -> Iterator[Finding]:
+    current, advised = judged.current, judged.recommended
+    if judged.outcome.verdict is Verdict.ROUND_TRIP_BOUND:
+        message = f"prefetch {judged.prefetch_now}"
+        if current.busy_share is not None:
+            message += f" keeps the consumer busy {percent(current.busy_share)} of its time"
+        if advised.prefetch is not None and advised.busy_share is not None:
+            message += f", {advised.prefetch} would {percent(advised.busy_share)}"
+        elif advised.prefetch is not None:
+            message += f"; try {advised.prefetch} and measure again"
+        help_ = f"Set prefetch {advised.prefetch}." if advised.prefetch else None
+        yield rules.PREFETCH_BELOW_ROUND_TRIP.finding(judged.name, message, help_)
+        return
+    k = judged.case.concurrency
+    assumed = judged.estimates.concurrency.source is FigureSource.ASSUMED
+    if current.prefetch and current.prefetch < k and not assumed:
+        message = f"prefetch {current.prefetch} for {k} messages at once"
+        yield rules.BELOW_CONCURRENCY.finding(judged.name, message)
+    elif (
+        current.busy_share is not None
+        and current.prefetch
+        and current.busy_share < 0.95
+        and advised.prefetch is not None
+        and advised.prefetch > current.prefetch
+        and not judged.case.saturated
+    ):
+        message = (
+            f"not limited now, but with a backlog prefetch {current.prefetch} would keep the "
+            f"consumer busy only {percent(current.busy_share)} of its time"
+        )
+        yield rules.PREFETCH_BELOW_ROUND_TRIP.finding(
+            judged.name, message, f"Set prefetch {advised.prefetch}.", Severity.INFO
+        )
+
+
+def prefetch_high(judged: Judged) -> Iterator[Finding]:
+    current, advised = judged.current, judged.recommended
+    processing = judged.estimates.processing
+    if judged.case.force.unlimited or judged.outcome.verdict is Verdict.STALLED:
+        return
+    hoards = judged.outcome.verdict is Verdict.HOARDING
+    if not hoards:
+        if current.buffered_time is None or processing is None or not processing.usable:
+            return
+        need = max(advised.buffered_time or 0.0, processing.mean)
+        if current.buffered_time <= max(LONG_BUFFER, MUCH * need) or advised.keep:
+            return
+        if advised.prefetch is not None and advised.prefetch >= (current.prefetch or 0):
+            return
+    if judged.case.force.limit.kind == "quorum-default":
+        return  # said by quorum-unlimited-is-2000
+    message = f"prefetch {judged.prefetch_now}"
+    if current.buffered_time is not None:
+        message += (
+            f": the last message buffered waits {duration(current.buffered_time)} in the client"
+        )
+    if advised.prefetch is not None:
+        message += f"; {advised.prefetch} feeds the consumer"
+        if advised.busy_share is not None:
+            message += f" ({percent(advised.busy_share)} busy)"
+        help_ = f"Set prefetch {advised.prefetch}."
+    elif current.rtt_covered is not None:
+        message += f"; it covers round trips up to {duration(current.rtt_covered)}"
+        help_ = "Give --rtt for the value that feeding needs; until then a tenth of it is plenty."
+    else:
+        help_ = "Lower it; give --processing-time and --rtt for the value that feeding needs."
+    yield rules.PREFETCH_TOO_LARGE.finding(judged.name, message, help_)

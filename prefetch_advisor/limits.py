@@ -1,0 +1,267 @@
+"""The limit in force: the most unacked deliveries that a queue's active consumers may hold.
+
+Three places may set it (consumer, channel, the queue type's default), and what the broker lists is
+not always what it enforces; the table is in the documentation of each branch below.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prefetch_advisor.config import QUORUM_UNLIMITED
+from prefetch_advisor.model.advice import Limit
+from prefetch_advisor.model.observation import Channel, Consumer, QueueObservation
+from prefetch_advisor.window import Window
+
+_SHARED_UNSEEN = (
+    "listed prefetch 0 beside unacked that stands still with messages ready: "
+    "a global (channel-wide) limit that this broker does not show"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The limit of a queue, and who is under it."""
+
+    limit: Limit
+    #: consumers that may be given messages now; waiting ones do not count
+    active: tuple[Consumer, ...] = ()
+    #: channels of the active consumers: a channel's consumers share one thread
+    servers: int = 0
+    #: active consumers without any limit: auto-ack, or manual ack with prefetch 0
+    unlimited: tuple[Consumer, ...] = ()
+    #: single active consumer queue
+    single_active: bool = False
+    #: the limit is shared with other queues of this channel: judge the channel
+    shared_channel: Channel | None = None
+    #: whether the only figure missing is one that a closer look would supply
+    unclear: str | None = None
+
+    @property
+    def per_server(self) -> float | None:
+        """Prefetch of one server; ``None`` when unlimited or unknown."""
+        if self.limit.value is None or not self.servers:
+            return None
+        return self.limit.value / self.servers
+
+
+def in_force(observation: QueueObservation, window: Window) -> InForce:
+    """The limit of one queue, from its consumers, their channels, its type and its samples."""
+    consumers = observation.consumers
+    if consumers is None:
+        return InForce(Limit(None, "unknown", "measured", "no list of consumers was read"))
+    single_active = is_single_active(observation)
+    active = active_consumers(observation, single_active)
+    servers = len({c.row.channel or f"{i}" for i, c in enumerate(active)})
+    ours = tuple(c for c in active if not is_internal(c))
+    if active and not ours:
+        value = _sum_known(active)
+        limit = Limit(value, "internal", "measured", "the broker's own consumers")
+        return InForce(limit, active, servers, single_active=single_active)
+    parts = [_own_limit(c, observation) for c in ours]
+    unclear = next((p.unclear for p in parts if p.unclear), None)
+    if unclear:
+        return _from_samples(observation, window, active, servers, single_active, ours, unclear)
+    unlimited = tuple(c for c, p in zip(ours, parts, strict=True) if p.kind == "none")
+    if unlimited:
+        return InForce(
+            Limit(None, "none", "measured", _unlimited_words(unlimited)),
+            active,
+            servers,
+            unlimited,
+            single_active,
+        )
+    if any(p.kind == "credit" for p in parts):
+        origin = "AMQP 1.0 link credit, which the broker does not list"
+        return InForce(Limit(None, "credit", "measured", origin), active, servers)
+    if any(p.value is None for p in parts):
+        origin = "the prefetch of some consumers is not in the input"
+        return InForce(Limit(None, "unknown", "measured", origin), active, servers)
+    return _finite(ours, parts, active, servers, single_active)
+
+
+def is_single_active(observation: QueueObservation) -> bool:
+    """Whether the queue hands messages to one consumer at a time.
+
+    The argument decides; a consumer's ``single_active`` or ``waiting`` status proves it too. The
+    queue's single_active_consumer_tag does not: brokers from 4.0 on set it without the argument.
+    """
+    row = observation.row
+    if row is not None and "single-active-consumer" in row.settings:
+        return row.settings["single-active-consumer"] is True
+    return any(c.row.status in ("single_active", "waiting") for c in observation.consumers or ())
+
+
+def active_consumers(observation: QueueObservation, single_active: bool) -> tuple[Consumer, ...]:
+    """The consumers that may be given messages now."""
+    consumers = observation.consumers or ()
+    row = observation.row
+    if row is not None and row.type == "stream":
+        return consumers  # `active` of a stream's consumers means nothing up to 4.0
+    if single_active:
+        chosen = tuple(c for c in consumers if c.row.status == "single_active")
+        if not chosen:
+            chosen = tuple(c for c in consumers if c.row.active and c.row.status != "waiting")
+        return chosen[:1] or consumers[:1]
+    return tuple(
+        c
+        for c in consumers
+        if c.row.active is not False and c.row.status not in ("waiting", "suspected_down")
+    )
+
+
+def is_internal(consumer: Consumer) -> bool:
+    """Whether the broker itself consumes: shovel, federation, MQTT, dead-lettering."""
+    connection = consumer.connection
+    if connection is not None and (
+        connection.type == "direct" or (connection.protocol or "").upper().startswith("MQTT")
+    ):
+        return True
+    return consumer.row.tag.startswith(("federation-link", "fifo-dlx")) or (
+        consumer.row.queue.startswith(("mqtt-subscription-", "federation: "))
+    )
+
+
+def version_of(text: str | None) -> tuple[int, ...] | None:
+    """A broker version as numbers: "4.0.5" is (4, 0, 5); ``None`` when it has none."""
+    found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text or "")
+    return tuple(int(n) for n in found.groups(default="0")) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The limit of one consumer before its channel's is applied."""
+
+    value: int | None
+    kind: str
+    unclear: str | None = None
+
+
+def _own_limit(consumer: Consumer, observation: QueueObservation) -> _Part:
+    row, channel = consumer.row, consumer.channel
+    queue_type = observation.row.type if observation.row else None
+    connection = consumer.connection
+    if connection and connection.protocol and connection.protocol.upper().startswith("AMQP 1"):
+        return _Part(None, "credit")
+    if row.ack == "auto":
+        return _Part(None, "none")
+    if row.prefetch is None:
+        return _Part(None, "unknown")
+    if row.prefetch > 0:
+        return _Part(row.prefetch, "per-consumer")
+    if queue_type == "stream":
+        return _Part(None, "credit")
+    if queue_type == "quorum":
+        return _Part(QUORUM_UNLIMITED, "quorum-default")
+    shared = channel.row.global_prefetch if channel else None
+    if shared:
+        return _Part(shared, "channel")
+    if shared == 0:
+        return _Part(None, "none")  # up to 4.0.2 the channel says so itself
+    return _Part(None, "none", unclear="global_prefetch_count of its channel")
+
+
+def _finite(
+    ours: tuple[Consumer, ...],
+    parts: Sequence[_Part],
+    active: tuple[Consumer, ...],
+    servers: int,
+    single_active: bool,
+) -> InForce:
+    """Every consumer has a limit: sum them, each channel's sum capped by its global limit."""
+    by_channel: dict[str, list[int]] = {}
+    caps: dict[str, Channel] = {}
+    for i, (consumer, part) in enumerate(zip(ours, parts, strict=True)):
+        where = consumer.row.channel or f"consumer {i}"
+        channel = consumer.channel
+        if channel is not None and channel.row.global_prefetch:
+            caps[where] = channel
+        by_channel.setdefault(where, []).append(part.value or 0)
+    total, capped, shared = 0, False, None
+    for where, values in by_channel.items():
+        cap = caps[where].row.global_prefetch if where in caps else None
+        if cap and (cap < sum(values) or len(caps[where].queues) > 1):
+            capped = True
+            if len(caps[where].queues) > 1:
+                shared = caps[where]
+        total += min(sum(values), cap) if cap else sum(values)
+    kinds = {p.kind for p in parts}
+    if capped or "channel" in kinds:
+        kind = "channel"
+    elif len(kinds) == 1:
+        kind = kinds.pop()
+    else:
+        kind = "mixed" if kinds else "per-consumer"
+    limit = Limit(total if ours else None, kind, "measured", _words(ours, parts, capped))
+    return InForce(limit, active, servers, (), single_active, shared)
+
+
+def _from_samples(
+    observation: QueueObservation,
+    window: Window,
+    active: tuple[Consumer, ...],
+    servers: int,
+    single_active: bool,
+    ours: tuple[Consumer, ...],
+    unclear: str,
+) -> InForce:
+    """Prefetch 0 on a classic queue and no view of a global limit: unlimited, or limited unseen.
+
+    A consumer without a limit takes every message at once, so messages that stay ready beside
+    unacked that stands still in three samples (or a consumer that the broker calls blocked) are a
+    limit. One snapshot with both cannot tell.
+    """
+    ready = [s.ready for s in window.lengths if s.ready]
+    levels = {s.unacked for s in window.lengths if s.ready}
+    blocked = any(c.row.status == "blocked" for c in ours)
+    standing = len(levels) == 1 and 0 not in levels and None not in levels
+    if standing and (len(ready) >= 3 or blocked):
+        limit = Limit(window.unacked, "channel", "inferred", _SHARED_UNSEEN)
+        return InForce(limit, active, servers, (), single_active)
+    if standing and window.snapshot:
+        words = (
+            "prefetch 0 is listed, but messages are ready and unacked is not 0: unlimited, or a "
+            "global limit on the channel"
+        )
+        limit = Limit(None, "unknown", "measured", words)
+        return InForce(limit, active, servers, (), single_active, unclear=unclear)
+    unlimited = tuple(c for c in ours if c.row.ack == "auto" or c.row.prefetch == 0)
+    words = _unlimited_words(unlimited)
+    manual = [c for c in unlimited if c.row.ack != "auto"]
+    if any(c.connection is None or c.connection.protocol is None for c in manual):
+        words += " (or AMQP 1.0 credit: the protocol of the connection is not in the input)"
+    return InForce(
+        Limit(None, "none", "measured", words), active, servers, unlimited, single_active
+    )
+
+
+def _sum_known(consumers: Sequence[Consumer]) -> int | None:
+    values = [c.row.prefetch for c in consumers if c.row.prefetch]
+    return sum(values) if len(values) == len(consumers) else None
+
+
+def _unlimited_words(consumers: Sequence[Consumer]) -> str:
+    auto = sum(c.row.ack == "auto" for c in consumers)
+    manual = len(consumers) - auto
+    words = []
+    if manual:
+        words.append(f"{manual} with manual ack and prefetch 0")
+    if auto:
+        words.append(f"{auto} with automatic ack, where any prefetch is ignored")
+    return " and ".join(words)
+
+
+def _words(consumers: Sequence[Consumer], parts: Sequence[_Part], capped: bool) -> str:
+    counts: dict[str, int] = {}
+    for part in parts:
+        text = f"{part.value}" if part.kind != "quorum-default" else "2000 (0 on a quorum queue)"
+        counts[text] = counts.get(text, 0) + 1
+    words = " + ".join(f"{n} x {value}" for value, n in counts.items())
+    if capped:
+        caps = {
+            c.channel.row.global_prefetch
+            for c in consumers
+            if c.channel is not None and c.channel.row.global_prefetch
+        }
+        words += f", at most {', '.join(map(str, sorted(filter(None, caps))))} on the channel"
+    return words

@@ -1,0 +1,255 @@
+"""A saturated queue: processing-bound or round-trip-bound? Every window is full in either case.
+
+With prefetch 1 and a long round trip unacked also stands at prefetch x consumers, while the
+consumer is busy a few per cent of its time; so the question is settled by P, by R, or not at all.
+"""
+
+import math
+
+from prefetch_advisor.case import Case, Outcome, inferred_processing
+from prefetch_advisor.findings import consumers as rules
+from prefetch_advisor.findings import inputs
+from prefetch_advisor.model.advice import Finding, Severity, Verdict
+from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.sizing import rule_prefetch, solve_processing
+from prefetch_advisor.units import duration, number, percent, rate
+
+#: busy share from which a consumer with known P is bound by processing
+BUSY = 0.9
+#: raising the prefetch must gain this much to be worth a verdict
+LEAST_GAIN = 0.05
+#: an unmeasured round trip is taken as covered from this R* on
+SURELY_COVERED = 0.010
+#: a busy share above this cannot be: the concurrency must be higher
+IMPOSSIBLY_BUSY = 1.15
+RATES_MISSING = (
+    "acks per second: save /api/queues with "
+    "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
+)
+RTT_OR_P = "--rtt or --processing-time (or timings): or double the prefetch, compare the ack rate"
+
+
+def rtt_covered(prefetch: float, concurrency: int, server_rate: float) -> float:
+    """R* = (N - k) / x: the longest round trip that a prefetch covers, for constant times."""
+    return max(0.0, (prefetch - concurrency) / server_rate)
+
+
+def judge(case: Case) -> Outcome:
+    """The verdict of a saturated queue."""
+    x, n = case.server_rate, case.force.per_server
+    if n is None:  # saturated implies a finite limit and a server
+        raise AssertionError("a saturated queue has a limit")
+    if x is None:
+        return _without_rates(case, n)
+    full = f"{_full(case)}: unacked stays at {case.force.limit.origin}"
+    if x == 0:
+        seen = duration(case.window.rates_span)
+        return Outcome(
+            Verdict.AT_LIMIT,
+            f"{full}, and no ack in {seen}; too short to call it stalled",
+            "low",
+            missing=("60 s of history: no ack in that time means the acks are not sent",),
+        )
+    if case.force.limit.source == "inferred":
+        reason = f"{full} (inferred). {rate(x)} leave each channel"
+        return Outcome(Verdict.AT_LIMIT, reason, "low", missing=(RTT_OR_P,))
+    processing, rtt = case.estimates.processing, case.estimates.rtt
+    if processing is not None and processing.usable and processing.mean > 0:
+        return _with_processing(case, processing, x, n, full)
+    if rtt is not None and rtt.usable:
+        return _with_round_trip(case, rtt, x, n, full)
+    return _with_neither(case, x, n, full)
+
+
+def _full(case: Case) -> str:
+    if case.fill is None or case.fill.samples <= 1:
+        return "full in the one sample there is"
+    return f"full in {case.fill.full} of {case.fill.samples} samples"
+
+
+def _with_processing(
+    case: Case, processing: ProcessingTime, x: float, n: float, full: str
+) -> Outcome:
+    """P known: busy = x P / k decides."""
+    k = case.concurrency
+    busy = x * processing.mean / k
+    each = f"{rate(x)} a consumer x {duration(processing.mean)}" + (f" / {k}" if k > 1 else "")
+    if busy > IMPOSSIBLY_BUSY:
+        return _busier_than_possible(case, busy, each, full)
+    if busy >= BUSY:
+        reason = f"{full}, and consumers are busy {percent(min(busy, 1.0))} of their time ({each})"
+        return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
+    effective = max(0.0, n / x - processing.mean)
+    seen = RoundTrip(
+        effective, FigureSource.INFERRED, f"prefetch {number(n)} / {rate(x)} - processing time"
+    )
+    reason = (
+        f"{full}, but consumers are busy only {percent(busy)} of their time ({each}): they wait "
+        f"{duration(effective)} for the next delivery"
+    )
+    given = case.estimates.rtt
+    held: tuple[Finding, ...] = ()
+    use: RoundTrip | None = seen
+    if given is not None and given.usable:
+        if effective > 2 * given.mean + 0.001:
+            held = (_acks_held(case, effective, given),)
+        elif effective >= 0.5 * given.mean:
+            use = None  # the measured one is as good, and may carry its spread
+    return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence(), rtt=use, findings=held)
+
+
+def _busier_than_possible(case: Case, busy: float, each: str, full: str) -> Outcome:
+    least = math.ceil(busy * case.concurrency - 1e-9)
+    message = (
+        f"{each} is {number(busy * case.concurrency)} messages worked on at once by a consumer, "
+        f"more than the concurrency of {case.concurrency} ({case.estimates.concurrency.source})"
+    )
+    finding = inputs.INCONSISTENT_INPUT.finding(
+        case.observation.key.name,
+        message,
+        f"Give --concurrency {least} if consumers work on that "
+        "many at once; otherwise the processing times are not of this queue.",
+    )
+    return Outcome(
+        Verdict.PROCESSING_BOUND,
+        f"{full}, and more work leaves than one worker could do ({each})",
+        "low",
+        missing=("--concurrency",),
+        findings=(finding,),
+    )
+
+
+def _acks_held(case: Case, effective: float, given: RoundTrip) -> Finding:
+    return rules.ACKS_HELD.finding(
+        case.observation.key.name,
+        f"the broker sees {duration(effective)} from ack to next delivery, "
+        f"the round trip is {duration(given.mean)} ({given.source})",
+    )
+
+
+def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
+    """Only R known: P from x with the simulator of the sizing."""
+    k, r = case.concurrency, rtt.mean
+    covered = rtt_covered(n, k, x)
+    if covered < r and n / x - r < r / 4:
+        return _processing_unknown(case, rtt, x, n, full)
+    constant = solve_processing(x, round(n), r, k, exponential=False)
+    if constant is None:
+        return _with_neither(case, x, n, full)
+    scattered = solve_processing(x, round(n), r, k, exponential=True)
+    acks = (case.window.departed or 0.0) / max(1, case.servers)
+    origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
+    seen = inferred_processing(constant, acks, case.servers, origin)
+    gain = k / (x * constant) - 1
+    if gain >= LEAST_GAIN:
+        reason = (
+            f"{full}; with a round trip of {duration(r)} a message takes {duration(constant)}, so "
+            f"consumers are busy {percent(x * constant / k)} of their time and wait otherwise"
+        )
+        return Outcome(
+            Verdict.ROUND_TRIP_BOUND,
+            reason,
+            case.confidence(),
+            processing=seen,
+            scattered=scattered,
+        )
+    reason = (
+        f"{full}, and the prefetch covers round trips up to {duration(covered)}, above the "
+        f"{duration(r)} there are: consumers are busy"
+    )
+    if covered < r:
+        reason = (
+            f"{full}; with a round trip of {duration(r)} a message takes {duration(constant)}, so "
+            f"consumers are busy {percent(x * constant / k)} of their time"
+        )
+    more = k / (x * scattered) - 1 if scattered else 0.0
+    if more >= LEAST_GAIN:
+        finding = rules.PREFETCH_BELOW_ROUND_TRIP.finding(
+            case.observation.key.name,
+            f"enough for constant times; if they vary like an exponential, more prefetch would add "
+            f"up to {percent(more)}",
+            "Record timings, or raise the prefetch to the advised value and compare the ack rate.",
+            Severity.INFO,
+        )
+        return Outcome(
+            Verdict.PROCESSING_BOUND,
+            reason,
+            "low",
+            processing=seen,
+            scattered=scattered,
+            findings=(finding,),
+        )
+    return Outcome(
+        Verdict.PROCESSING_BOUND,
+        reason,
+        case.confidence(),
+        processing=seen,
+        scattered=scattered,
+    )
+
+
+def _processing_unknown(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
+    """N / x - R below R / 4: nearly all of the cycle is round trip, and P drowns in it."""
+    most = ProcessingTime(
+        mean=n / x,
+        source=FigureSource.BOUND,
+        side="at most",
+        origin=f"prefetch {number(n)} / {rate(x)}: the whole cycle, round trip included",
+    )
+    reason = (
+        f"{full}; {rate(x)} a consumer is hardly more than the round trip of {duration(rtt.mean)} "
+        f"lets through at prefetch {number(n)}, so processing takes almost none of the time"
+    )
+    return Outcome(
+        Verdict.ROUND_TRIP_BOUND,
+        reason,
+        case.confidence(),
+        missing=("--processing-time (or timings): too short to tell from the ack rate",),
+        processing=most,
+        try_prefetch=max(math.ceil(2 * n), 4),
+    )
+
+
+def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
+    """R unknown or only bounded: processing-bound where R* is beyond any likely round trip."""
+    k = case.concurrency
+    covered = rtt_covered(n, k, x)
+    bound = case.estimates.rtt.mean if case.estimates.rtt is not None else 0.0
+    if covered >= SURELY_COVERED and covered >= 10 * bound:
+        acks = (case.window.departed or 0.0) / max(1, case.servers)
+        origin = f"concurrency / {rate(x)} a consumer, which holds while it is busy all the time"
+        confidence = case.confidence()
+        return Outcome(
+            Verdict.PROCESSING_BOUND,
+            f"{full}; holds while the round trip is below {duration(covered)}, "
+            "which the present prefetch covers",
+            "medium" if confidence == "high" else confidence,
+            missing=("--rtt, for the prefetch",),
+            processing=inferred_processing(k / x, acks, case.servers, origin),
+        )
+    return Outcome(
+        Verdict.AT_LIMIT,
+        f"{full}, at {rate(x)} a consumer; the prefetch covers round trips up to "
+        f"{duration(covered)} only, so it cannot be told whether prefetch or consumers are short",
+        case.confidence(),
+        missing=(RTT_OR_P,),
+    )
+
+
+def _without_rates(case: Case, n: float) -> Outcome:
+    """As ``rabbitmqctl`` alone shows it: dead, starved and busy consumers look alike."""
+    reason = f"{_full(case)}: unacked stays at {case.force.limit.origin}, but no ack rate is known"
+    fall = case.window.ready_growth
+    if fall is not None and fall < 0:
+        reason += f"; ready falls by {rate(-fall)}, so acks do flow"
+    processing, rtt = case.estimates.processing, case.estimates.rtt
+    if (processing and processing.usable and processing.mean > 0) and (rtt and rtt.usable):
+        rule = rule_prefetch(processing.mean, rtt.mean, case.concurrency)
+        if n >= rule:
+            reason += f"; if acks flow it is processing-bound: the rule asks for {rule}"
+        else:
+            reason += f"; if acks flow it is round-trip-bound: the rule asks for {rule}"
+    finding = inputs.NO_RATES.finding(
+        case.observation.key.name, "at the limit, and no ack rate is known"
+    )
+    return Outcome(Verdict.AT_LIMIT, reason, "low", missing=(RATES_MISSING,), findings=(finding,))

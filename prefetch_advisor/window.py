@@ -1,0 +1,239 @@
+"""What happened to a queue over the window of samples: depth, rates, and whether samples are full.
+
+Rates are (last - first) / time over the window. The broker's own 5-second rates serve only where
+there is a single snapshot: they can say 0 beside samples that grow by 30 a second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from prefetch_advisor.model.observation import (
+    LengthSample,
+    QueueObservation,
+    Traffic,
+    TrafficSample,
+)
+
+#: how far below the limit a sample still counts as full
+FULL_SLACK = 0.02
+#: a busiest minute is looked for in windows of at least this many seconds
+LONG_WINDOW = 120.0
+_COUNTERS = tuple(f.name for f in fields(Traffic))
+#: management timestamps are epochs; a series of files counts from 0
+_EPOCH = 1e9
+NO_TRAFFIC = Traffic()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Depth samples and rates of one queue, oldest first."""
+
+    lengths: tuple[LengthSample, ...]
+    #: seconds between the first and the last depth sample; 0 for one, or without a clock
+    span: float
+    #: per second; all ``None``: no rates
+    rates: Traffic
+    #: seconds that ``rates`` cover; 5 for the broker's own average; 0 without rates
+    rates_span: float
+    #: messages that left in that time; ``None`` unknown
+    departed: float | None
+    #: ready + unacked and ready alone, per second; ``None`` without two timed samples
+    growth: float | None
+    ready_growth: float | None
+    #: timed counters, for the busiest minute
+    traffic: tuple[TrafficSample, ...] = ()
+    #: samples left out because a consumer connected after them
+    dropped: int = 0
+
+    @property
+    def snapshot(self) -> bool:
+        """Whether there is a single sample of the depth."""
+        return len(self.lengths) <= 1
+
+    @property
+    def departures(self) -> float | None:
+        """Messages leaving the queue, per second: acks and deliveries that need none."""
+        return departures(self.rates)
+
+    @property
+    def ready(self) -> int | None:
+        """Messages ready in the last sample."""
+        return self.lengths[-1].ready if self.lengths else None
+
+    @property
+    def unacked(self) -> int | None:
+        """Messages unacked in the last sample."""
+        return self.lengths[-1].unacked if self.lengths else None
+
+    @property
+    def mean_unacked(self) -> float | None:
+        """Messages unacked, averaged over the samples."""
+        values = [s.unacked for s in self.lengths if s.unacked is not None]
+        return sum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How the samples stand to a limit."""
+
+    samples: int
+    full: int
+    open: int
+
+    @property
+    def full_share(self) -> float:
+        """Share of the samples with messages ready and unacked at the limit."""
+        return self.full / self.samples if self.samples else 0.0
+
+    @property
+    def open_share(self) -> float:
+        """Share of the samples with messages ready and room below the limit."""
+        return self.open / self.samples if self.samples else 0.0
+
+
+def departures(traffic: Traffic) -> float | None:
+    """Acks, auto-ack deliveries and auto-ack gets together; ``None`` when none of them is known."""
+    known = [v for v in (traffic.ack, traffic.deliver_no_ack, traffic.get_no_ack) if v is not None]
+    return sum(known) if known else None
+
+
+def fill(window: Window, limit: int) -> Fill:
+    """Full: ready > 0 and unacked >= limit - floor(0.02 limit). Open: ready > 0 and below that."""
+    least = limit - int(FULL_SLACK * limit)
+    full = opened = known = 0
+    for sample in window.lengths:
+        if sample.ready is None or sample.unacked is None:
+            continue
+        known += 1
+        if sample.ready > 0:
+            if sample.unacked >= least:
+                full += 1
+            else:
+                opened += 1
+    return Fill(known, full, opened)
+
+
+def look(observation: QueueObservation) -> Window:
+    """The window of a queue: samples older than the newest consumer's connection are dropped."""
+    row = observation.row
+    if row is None:
+        return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None)
+    since = _newest_connection(observation)
+    lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
+    timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
+    timed = _since_reset(timed)
+    span, growth, ready_growth = _growth(lengths)
+    rates, rates_span, departed = _rates(timed, row.has_stats)
+    one_clockless = len(row.lengths) <= 1 or row.lengths[0].at is not None
+    if rates_span == 0 and row.rates is not None and one_clockless:
+        rates, rates_span = _with_zeros(row.rates, row.has_stats), 5.0
+        per_second = departures(rates)
+        departed = None if per_second is None else per_second * 5.0
+    return Window(
+        lengths=lengths,
+        span=span,
+        rates=rates,
+        rates_span=rates_span,
+        departed=departed,
+        growth=growth,
+        ready_growth=ready_growth,
+        traffic=timed,
+        dropped=len(row.lengths) - len(lengths),
+    )
+
+
+def busiest_minute(window: Window) -> float | None:
+    """The highest rate of departures + growth of the depth over a minute, messages per second.
+
+    ``None`` where the window is shorter than two minutes or depth and counters share no times.
+    """
+    if window.span < LONG_WINDOW:
+        return None
+    depth = {s.at: s.ready + s.unacked for s in window.lengths if _known(s)}  # type: ignore[operator]
+    points: list[tuple[float, float]] = []
+    for sample in window.traffic:
+        gone = departures(sample.totals)
+        if sample.at in depth and gone is not None:
+            points.append((float(sample.at or 0.0), gone + depth[sample.at]))
+    best: float | None = None
+    start = 0
+    for end, (at, arrived) in enumerate(points):
+        while start + 1 < end and at - points[start + 1][0] >= 60:
+            start += 1
+        since, before = points[start]
+        if at - since >= 60:
+            rate = (arrived - before) / (at - since)
+            best = rate if best is None else max(best, rate)
+    return best
+
+
+def _newest_connection(observation: QueueObservation) -> float | None:
+    times = [
+        c.connection.connected_at
+        for c in observation.consumers or ()
+        if c.connection is not None and c.connection.connected_at is not None
+    ]
+    return max(times, default=None)
+
+
+def _counts(at: float | None, since: float | None) -> bool:
+    return at is None or since is None or at < _EPOCH or at >= since
+
+
+def _known(sample: LengthSample) -> bool:
+    return sample.ready is not None and sample.unacked is not None
+
+
+def _growth(lengths: Sequence[LengthSample]) -> tuple[float, float | None, float | None]:
+    timed = [s for s in lengths if s.at is not None and _known(s)]
+    if len(timed) < 2:
+        return 0.0, None, None
+    first, last = timed[0], timed[-1]
+    span = (last.at or 0.0) - (first.at or 0.0)
+    if span <= 0:
+        return 0.0, None, None
+    ready = (last.ready or 0) - (first.ready or 0)
+    unacked = (last.unacked or 0) - (first.unacked or 0)
+    return span, (ready + unacked) / span, ready / span
+
+
+def _since_reset(samples: tuple[TrafficSample, ...]) -> tuple[TrafficSample, ...]:
+    """The samples since counters last went back: a restart of the node or of its statistics."""
+    start = 0
+    for i in range(1, len(samples)):
+        before, after = samples[i - 1].totals, samples[i].totals
+        for name in _COUNTERS:
+            old, new = getattr(before, name), getattr(after, name)
+            if old is not None and new is not None and new < old:
+                start = i
+                break
+    return samples[start:]
+
+
+def _rates(
+    samples: tuple[TrafficSample, ...], has_stats: bool
+) -> tuple[Traffic, float, float | None]:
+    if len(samples) < 2:
+        return NO_TRAFFIC, 0.0, None
+    first, last = samples[0], samples[-1]
+    span = (last.at or 0.0) - (first.at or 0.0)
+    if span <= 0:
+        return NO_TRAFFIC, 0.0, None
+    rates = {}
+    for name in _COUNTERS:
+        now = getattr(last.totals, name)
+        if now is not None:
+            # a counter that was absent had not counted anything yet
+            rates[name] = (now - (getattr(first.totals, name) or 0.0)) / span
+        elif has_stats:
+            rates[name] = 0.0
+    traffic = Traffic(**rates)
+    per_second = departures(traffic)
+    return traffic, span, None if per_second is None else per_second * span
+
+
+def _with_zeros(rates: Traffic, has_stats: bool) -> Traffic:
+    """Absent counters beside present ones have not counted anything."""
+    if not has_stats:
+        return rates
+    return Traffic(*(getattr(rates, name) or 0.0 for name in _COUNTERS))
