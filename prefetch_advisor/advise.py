@@ -31,6 +31,7 @@ from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
 from prefetch_advisor.units import duration, rate
 from prefetch_advisor.window import look
 
+_ARRIVAL = "--arrival-rate"
 #: what more prefetch or more consumers cannot mend
 _NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
 
@@ -193,35 +194,42 @@ def _listed_prefetch(case: Case) -> int | None:
 def _recommended(outcome: Outcome, sizing: Sizing | NotSized, count: ConsumerCount) -> Recommended:
     if outcome.verdict is Verdict.STALLED:
         return Recommended(reason=_NEITHER_HELPS, consumers_reason=_NEITHER_HELPS)
-    advice = Recommended(
-        consumers=count.recommended,
-        least_consumers=count.least,
-        utilisation=count.utilisation_recommended,
-        consumers_reason=count.reason,
-        keep_consumers=count.keep,
-    )
     if outcome.try_prefetch is not None:
-        reason = "the processing time is too short to tell: double the prefetch and measure again"
-        return replace(advice, prefetch=outcome.try_prefetch, reason=reason)
+        reason = "the processing time is too short to tell: raise the prefetch and measure again"
+        return _advice(count, reason, outcome.try_prefetch)
     if isinstance(sizing, NotSized):
-        return replace(advice, reason=sizing.reason)
+        return _advice(count, sizing.reason)
     return replace(
-        advice,
-        prefetch=sizing.prefetch,
+        _advice(count, sizing.reason, sizing.prefetch),
         keep=sizing.keep,
         limited_by=sizing.limited_by,
         lower_bound_by=sizing.lower_bound_by,
         busy_share=sizing.busy_share,
         buffered_time=sizing.buffered_time,
-        reason=sizing.reason,
+    )
+
+
+def _advice(count: ConsumerCount, reason: str, prefetch: int | None = None) -> Recommended:
+    return Recommended(
+        prefetch=prefetch,
+        consumers=count.recommended,
+        least_consumers=count.least,
+        utilisation=count.utilisation_recommended,
+        reason=reason,
+        consumers_reason=count.reason,
+        keep_consumers=count.keep,
     )
 
 
 def _missing(outcome: Outcome, sizing: Sizing | NotSized, count: ConsumerCount) -> tuple[str, ...]:
     needs = list(outcome.missing)
     if isinstance(sizing, NotSized) and outcome.verdict is not Verdict.STALLED:
-        needs += sizing.missing
-    return tuple(dict.fromkeys(needs))
+        said = " ".join(needs)
+        # "round trip: --rtt, or ..." is not said twice
+        needs += [m for m in sizing.missing if m.partition(": ")[2].partition(",")[0] not in said]
+    if count.recommended is None and _ARRIVAL in count.reason:
+        needs.append(f"arrival rate: {_ARRIVAL}")
+    return tuple(needs)
 
 
 def _observed(case: Case) -> Observed:

@@ -32,52 +32,21 @@ class Case:
     policy: Policy
     #: how the samples stand to the limit; ``None`` without a finite limit
     fill: Fill | None
-
-    @property
-    def row(self) -> QueueRow | None:
-        """The broker's view of the queue."""
-        return self.observation.row
-
-    @property
-    def ready(self) -> int | None:
-        """Messages ready now."""
-        return self.window.ready
-
-    @property
-    def unacked(self) -> int | None:
-        """Messages unacked now."""
-        return self.window.unacked
-
-    @property
-    def concurrency(self) -> int:
-        """k: messages one consumer works on at once."""
-        return int(self.estimates.concurrency.value)
-
-    @property
-    def servers(self) -> int:
-        """Channels that are given messages; consumers where their channels are unknown."""
-        if self.observation.consumers is None and self.row is not None:
-            return self.row.consumers or 0
-        return self.force.servers
-
-    @property
-    def consumer_count(self) -> int | None:
-        """Consumers of the queue: the broker's count, else the list's."""
-        if self.row is not None and self.row.consumers is not None:
-            return self.row.consumers
-        listed = self.observation.consumers
-        return None if listed is None else len(listed)
-
-    @property
-    def server_rate(self) -> float | None:
-        """x: departures per second of one server."""
-        gone = self.window.departures
-        return gone / self.servers if gone is not None and self.servers else None
-
-    @property
-    def saturated(self) -> bool:
-        """Messages ready and unacked at the limit in at least 90 % of the samples."""
-        return self.fill is not None and self.fill.samples > 0 and self.fill.full_share >= SATURATED
+    #: the broker's view of the queue
+    row: QueueRow | None
+    #: messages ready and unacked now
+    ready: int | None
+    unacked: int | None
+    #: k: messages one consumer works on at once
+    concurrency: int
+    #: channels that are given messages; consumers where their channels are unknown
+    servers: int
+    #: consumers of the queue: the broker's count, else the list's
+    consumer_count: int | None
+    #: x: departures per second of one server
+    server_rate: float | None
+    #: messages ready and unacked at the limit in at least 90 % of the samples
+    saturated: bool
 
     @property
     def held_by_clients(self) -> bool:
@@ -136,14 +105,28 @@ def make_case(
     """A case, with its samples held against the limit."""
     if force.shared_channel is not None:
         window = _of_channel(window, force)
-    limit = force.limit.value
+    limit, row, listed = force.limit.value, observation.row, observation.consumers
+    counted = row.consumers if row is not None else None
+    if counted is None and listed is not None:
+        counted = len(listed)
+    servers = force.servers if listed is not None else counted or 0
+    gone = window.departures
+    filled = fill(window, limit) if limit else None
     return Case(
         observation=observation,
         window=window,
         force=force,
         estimates=estimates,
         policy=policy,
-        fill=fill(window, limit) if limit else None,
+        fill=filled,
+        row=row,
+        ready=window.ready,
+        unacked=window.unacked,
+        concurrency=int(estimates.concurrency.value),
+        servers=servers,
+        consumer_count=counted,
+        server_rate=gone / servers if gone is not None and servers else None,
+        saturated=filled is not None and filled.samples > 0 and filled.full_share >= SATURATED,
     )
 
 

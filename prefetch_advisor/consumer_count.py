@@ -73,12 +73,12 @@ def count_consumers(
         return ConsumerCount(None, None, used, None, load, drain, False, barred)
     wanted, demand = _demand(arrival.value, load, work, backlog, policy)
     smallest = wanted / concurrency / policy.max_utilisation
-    recommended = max(least, math.ceil(smallest * (1 - _NOISE)))
+    fewest = recommended = max(least, math.ceil(smallest * (1 - _NOISE)))
     keep = present is not None and _near_target(wanted, concurrency, present, recommended, policy)
     if keep and present is not None:
         recommended = present
     share = load / (recommended * concurrency)
-    reason = _reason(demand, wanted, concurrency, recommended, policy, keep)
+    reason = _reason(demand, wanted, concurrency, recommended, policy, fewest)
     return ConsumerCount(recommended, least, used, share, load, drain, keep, reason)
 
 
@@ -147,14 +147,13 @@ def _near_target(
 
 
 def _reason(
-    demand: str, wanted: float, concurrency: int, recommended: int, policy: Policy, keep: bool
+    demand: str, wanted: float, concurrency: int, recommended: int, policy: Policy, fewest: int
 ) -> str:
     each = f" of {concurrency} workers" if concurrency > 1 else ""
     load = percent(wanted / (recommended * concurrency))
-    text = (
-        f"{demand} is {number(wanted)} busy workers:"
-        f" {recommended:,} consumer{'s' * (recommended > 1)}{each} are loaded {load}"
-    )
-    if keep:
-        return f"{text}, near enough to the target of {percent(policy.max_utilisation)} to stay"
-    return f"{text}, the fewest within {percent(policy.max_utilisation)}"
+    are = "consumer" + each + " is" if recommended == 1 else "consumers" + each + " are"
+    text = f"{demand} is {number(wanted)} busy workers: {recommended:,} {are} loaded {load}"
+    target = percent(policy.max_utilisation)
+    if recommended == fewest:
+        return f"{text}, the fewest within {target}"
+    return f"{text}, near enough to the target of {target} to stay"

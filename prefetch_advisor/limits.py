@@ -58,6 +58,9 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
         value = _sum_known(active)
         limit = Limit(value, "internal", "measured", "the broker's own consumers")
         return InForce(limit, active, servers, single_active=single_active)
+    plain = _plain_sum(ours)
+    if plain is not None:
+        return InForce(plain, active, servers, (), single_active)
     parts = [_own_limit(c, observation) for c in ours]
     unclear = next((p.unclear for p in parts if p.unclear), None)
     if unclear:
@@ -126,6 +129,25 @@ def version_of(text: str | None) -> tuple[int, ...] | None:
     """A broker version as numbers: "4.0.5" is (4, 0, 5); ``None`` when it has none."""
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text or "")
     return tuple(int(n) for n in found.groups(default="0")) if found else None
+
+
+def _plain_sum(ours: tuple[Consumer, ...]) -> Limit | None:
+    """The common case: every consumer has its own prefetch and nothing else limits it."""
+    counts: dict[int, int] = {}
+    for consumer in ours:
+        prefetch, channel, connection = consumer.row.prefetch, consumer.channel, consumer.connection
+        if not prefetch or consumer.row.ack == "auto":
+            return None
+        if channel is not None and channel.row.global_prefetch:
+            return None
+        if connection is not None and (connection.protocol or "").startswith("AMQP 1"):
+            return None
+        counts[prefetch] = counts.get(prefetch, 0) + 1
+    if not counts:
+        return None
+    words = " + ".join(f"{n} x {prefetch}" for prefetch, n in counts.items())
+    total = sum(prefetch * n for prefetch, n in counts.items())
+    return Limit(total, "per-consumer", "measured", words)
 
 
 @dataclass(frozen=True, slots=True)

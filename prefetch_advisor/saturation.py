@@ -23,7 +23,7 @@ SURELY_COVERED = 0.010
 #: a busy share above this cannot be: the concurrency must be higher
 IMPOSSIBLY_BUSY = 1.15
 RATES_MISSING = (
-    "acks per second: save /api/queues with "
+    "the ack rate: save /api/queues with "
     "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
 )
 RTT_OR_P = "--rtt or --processing-time (or timings): or double the prefetch, compare the ack rate"
@@ -229,11 +229,15 @@ def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
         )
     return Outcome(
         Verdict.AT_LIMIT,
-        f"{full}, at {rate(x)} a consumer; the prefetch covers round trips up to "
-        f"{duration(covered)} only, so it cannot be told whether prefetch or consumers are short",
+        f"{full}, at {rate(x)} a consumer; the prefetch covers {_covers(covered)}, so it cannot be "
+        "told whether prefetch or consumers are short",
         case.confidence(),
         missing=(RTT_OR_P,),
     )
+
+
+def _covers(covered: float) -> str:
+    return f"round trips up to {duration(covered)} only" if covered else "no round trip at all"
 
 
 def _without_rates(case: Case, n: float) -> Outcome:

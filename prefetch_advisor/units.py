@@ -70,9 +70,10 @@ def number(value: float, digits: int = 3) -> str:
         return "0"
     if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
+    if abs(value) >= 1e-4:  # from there on "g" writes no exponent
+        return f"{value:.{digits}g}"
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    text = f"{value:.{min(decimals, 12)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.{min(decimals, 12)}f}".rstrip("0").rstrip(".")
 
 
 def duration(seconds: float) -> str:

@@ -95,7 +95,8 @@ def test_a_present_count_near_the_target_is_kept(
 ) -> None:
     answer = count(200.0, present=present, policy=Policy(max_utilisation=target))
     assert (answer.recommended, answer.keep) == (recommended, keep)
-    assert ("to stay" in answer.reason) is keep
+    # a count kept although fewer would do says so
+    assert ("to stay" in answer.reason) is (keep and present > 5 * 0.8 / target)
 
 
 def test_a_bound_advises_nothing() -> None:
