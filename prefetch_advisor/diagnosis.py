@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from prefetch_advisor import saturation
+from prefetch_advisor import saturation, streams
 from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
@@ -95,43 +95,6 @@ def _delays(settings: object) -> bool:
     return isinstance(settings, dict) and (
         "message-ttl" in settings and "dead-letter-exchange" in settings
     )
-
-
-def _stream(case: Case) -> Outcome | None:
-    """A stream keeps its messages: ready is its length, unacked of the queue is always 0."""
-    row = case.row
-    if row is None or row.type != "stream":
-        return None
-    if not case.consumer_count:
-        reason = "a stream without readers; it keeps its messages whether they are read or not"
-        return Outcome(Verdict.IDLE, reason, case.confidence())
-    if case.observation.consumers is None or not case.force.active:
-        finding = inputs.NO_DATA.finding(
-            case.observation.key.name, "rabbitmqctl list_consumers does not list stream consumers"
-        )
-        reason = "stream consumers are not in the input, and a stream's depth tells nothing"
-        missing = ("/api/consumers and /api/channels",)
-        return Outcome(Verdict.UNKNOWN, reason, "low", missing, findings=(finding,))
-    credit = sum(c.row.prefetch or 0 for c in case.force.active)
-    seen = {c.channel.row.id: c.channel.row.unacked for c in case.force.active if c.channel}
-    held = sum(u for u in seen.values() if u is not None)
-    acked, published = case.window.rates.ack, case.window.rates.publish
-    if not credit or held < credit:
-        reason = f"readers hold {held} of the {credit} messages their credit allows"
-        return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
-    if acked is None or published is None:
-        finding = inputs.NO_RATES.finding(case.observation.key.name, "readers are at their credit")
-        reason = f"readers hold all {credit} messages of their credit; no ack rate is known"
-        missing = (saturation.RATES_MISSING,)
-        return Outcome(Verdict.AT_LIMIT, reason, "low", missing, findings=(finding,))
-    if acked >= 0.95 * published:
-        reason = f"readers ack {rate(acked)} while {rate(published)} are published"
-        return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
-    reason = (
-        f"readers hold all {credit} messages of their credit and ack {rate(acked)}, "
-        f"slower than the {rate(published)} published"
-    )
-    return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
 
 
 def _no_consumers(case: Case) -> Outcome | None:
@@ -314,12 +277,13 @@ def _inferred_from_held(case: Case) -> ProcessingTime | None:
 
 def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
+    if case.held_by_clients and case.window.rates_span == 0:
+        return _perhaps_hoarding(case)
     if fill is None or not fill.samples:
         reason = "nothing waits that its consumers could take"
     elif fill.samples == 1:
-        reason = (
-            f"{case.ready:,} ready, {case.unacked:,} unacked of at most {case.force.limit.value:,}"
-        )
+        most = case.force.limit.value
+        reason = f"{case.ready:,} ready, {case.unacked:,} unacked of at most {most:,}"
     else:
         reason = f"full in {fill.full} of {fill.samples} samples"
         if fill.full:
@@ -327,11 +291,24 @@ def _keeping_up(case: Case) -> Outcome:
     return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
 
 
+def _perhaps_hoarding(case: Case) -> Outcome:
+    """Nothing ready and many unacked, without rates: how long they wait cannot be told."""
+    reason = (
+        f"nothing is ready, but {case.unacked:,} messages are unacked; how long they wait in the "
+        "clients cannot be told without an ack rate"
+    )
+    finding = inputs.NO_RATES.finding(
+        case.observation.key.name, f"{case.unacked:,} unacked, and no ack rate is known"
+    )
+    missing = (saturation.RATES_MISSING,)
+    return Outcome(Verdict.KEEPING_UP, reason, "low", missing, findings=(finding,))
+
+
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _timings_only,
     _unknown,
     _idle,
-    _stream,
+    streams.judge,
     _no_consumers,
     _polling,
     _nothing_to_consume,

@@ -41,6 +41,7 @@ PART_OF = {
     "hints": "diagnosis",
     "replay": "engine",
     "saturation": "diagnosis",
+    "streams": "diagnosis",
     "sizing_words": "sizing",
 }
 #: packages that only one module imports

@@ -22,7 +22,8 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
     if judged.case.force.single_active:
         return
     if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
-        message = f"{current.consumers} consumers are busy all the time"
+        they = "consumer is" if current.consumers == 1 else "consumers are"
+        message = f"{current.consumers} {they} busy all the time"
         if advised.consumers is not None and (current.consumers or 0) < advised.consumers:
             message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
             if advised.utilisation is not None:
@@ -39,7 +40,7 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
         and 0 < advised.consumers < current.consumers
         and verdict in (Verdict.KEEPING_UP, Verdict.IDLE)
     ):
-        message = f"{current.consumers} consumers"
+        message = f"{current.consumers} consumers run"
         if current.utilisation is not None:
             message += f" at a utilisation of {percent(current.utilisation)}"
         message += f"; {advised.consumers} would carry {rate(_arrivals(judged))}"

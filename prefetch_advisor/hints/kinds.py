@@ -45,14 +45,15 @@ def queue_kind(judged: Judged) -> Iterator[Finding]:
     case = judged.case
     zero = [c for c in case.force.active if c.row.prefetch == 0 and c.row.ack == "manual"]
     if case.row is not None and case.row.type == "quorum" and zero:
-        message = f"{len(zero)} consumers list prefetch 0: each may hold {QUORUM_UNLIMITED:,}"
+        listed = "consumer lists" if len(zero) == 1 else "consumers list"
+        message = f"{len(zero)} {listed} prefetch 0: each may hold {QUORUM_UNLIMITED:,}"
         buffered = judged.current.buffered_time
         if buffered is not None:
             message += f", {duration(buffered)} of work"
         yield rules.QUORUM_2000.finding(judged.name, message)
-    listed = case.observation.consumers or ()
-    if case.force.single_active and (len(listed) > 1 or case.saturated):
-        message = f"1 of {len(listed)} consumers is active"
+    known = case.observation.consumers or ()
+    if case.force.single_active and (len(known) > 1 or case.saturated):
+        message = f"1 of {len(known)} consumers is active"
         if case.saturated:
             message += ", and it is at its limit: more consumers cannot help"
         yield rules.SINGLE_ACTIVE.finding(judged.name, message)

@@ -9,6 +9,7 @@ from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, Judged
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
+from prefetch_advisor.model.observation import Consumer
 from prefetch_advisor.units import duration, percent, size
 
 
@@ -20,7 +21,7 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
     advised = judged.recommended.prefetch
     setting = f"Set prefetch {advised}" if advised else "Set a prefetch"
     if manual:
-        message = f"{len(manual)} of {total} consumers: manual ack, prefetch 0"
+        message = f"{_of(manual, total)}: manual ack, prefetch 0"
         if case.unacked:
             message += f"; {case.unacked:,} messages unacked"
         message += _bytes(case)
@@ -28,7 +29,7 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
         yield rules.UNBOUNDED_PREFETCH.finding(judged.name, message, help_)
     if auto:
         void = sorted({c.row.prefetch for c in auto if c.row.prefetch})
-        message = f"{len(auto)} of {total} consumers: automatic ack"
+        message = f"{_of(auto, total)}: automatic ack"
         if void:
             message += f"; the prefetch of {', '.join(map(str, void))} is ignored"
         help_ = f"{setting} and ack each message after its work."
@@ -42,6 +43,12 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
         first = judged.unused_channels[0]
         message = f"channel {first.id} has prefetch {first.prefetch} and no consumers"
         yield rules.UNUSED_QOS.finding(judged.name, message)
+
+
+def _of(some: list[Consumer], total: int) -> str:
+    if total == 1:
+        return "its consumer"
+    return f"all {total} consumers" if len(some) == total else f"{len(some)} of {total} consumers"
 
 
 def _bytes(case: Case) -> str:
