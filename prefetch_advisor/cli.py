@@ -16,28 +16,25 @@ from prefetch_advisor.errors import AdvisorError, ExitCode, UsageError
 FAIL_ON = ("never", "info", "warning", "error")
 
 
-class _Parsed(click.ParamType):
-    """An option read by a function of ``units``."""
+def duration(text: str) -> float:
+    """Seconds from an option such as 5ms."""
+    from prefetch_advisor import units
 
-    def __init__(self, name: str, parser: str) -> None:
-        self.name = name
-        self._parser = parser
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """The number, in seconds or per second."""
-        from prefetch_advisor import units
-
-        if not isinstance(value, str):
-            return float(value)
-        try:
-            parsed: float = getattr(units, self._parser)(value)
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
-        return parsed
+    return _parsed(units.parse_duration, text)
 
 
-DURATION = _Parsed("duration", "parse_duration")
-RATE = _Parsed("rate", "parse_rate")
+def rate(text: str) -> float:
+    """Events per second from an option such as 180/s."""
+    from prefetch_advisor import units
+
+    return _parsed(units.parse_rate, text)
+
+
+def _parsed(parse: Callable[[str], float], text: str) -> float:
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,13 +64,13 @@ def cli() -> None:
 )
 @click.option(
     "--processing-time",
-    type=DURATION,
+    type=duration,
     metavar="TIME",
     help="From the start of the handler until its ack, such as 5ms.",
 )
 @click.option(
     "--rtt",
-    type=DURATION,
+    type=duration,
     metavar="TIME",
     help="From an ack leaving until the delivery it allowed arrives, such as 1ms.",
 )
@@ -90,7 +87,7 @@ def cli() -> None:
     help="Messages one consumer works on at once.  [default: 1]",
 )
 @click.option(
-    "--arrival-rate", type=RATE, metavar="RATE", help="Messages published, such as 180/s."
+    "--arrival-rate", type=rate, metavar="RATE", help="Messages published, such as 180/s."
 )
 @click.option(
     "--target-busy-share",
@@ -110,7 +107,7 @@ def cli() -> None:
 )
 @click.option(
     "--drain-within",
-    type=DURATION,
+    type=duration,
     metavar="TIME",
     help="Work the present backlog off within this time, such as 10min.",
 )
@@ -119,7 +116,7 @@ def cli() -> None:
 )
 @click.option(
     "--interval",
-    type=DURATION,
+    type=duration,
     metavar="TIME",
     help="Time between inputs that show the same queues again, such as 5s.",
 )

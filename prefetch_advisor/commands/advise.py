@@ -232,7 +232,7 @@ def _fleet(intakes: Sequence[Intake], options: AdviseOptions) -> Fleet:
 
 
 def _bad_rows(intakes: Sequence[Intake]) -> list[str]:
-    lines = []
+    lines: list[str] = []
     for intake in intakes:
         lines += intake.notes
         if not intake.bad_count:

@@ -1,4 +1,4 @@
-"""What the tool says: verdicts, findings, recommendations. Reports render this and compute nothing."""
+"""What the tool says: verdicts, findings, recommendations; reports render it, nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates: every figure with its source, so that a reader can check it. Seconds and per-second."""
+"""Estimates: every figure with its source, so that a reader can check it."""
 
 from __future__ import annotations
 

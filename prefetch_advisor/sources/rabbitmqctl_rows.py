@@ -1,0 +1,118 @@
+"""Lines of a ``rabbitmqctl`` table into values by column: widths, types, a tab inside a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prefetch_advisor.errors import InputError
+from prefetch_advisor.sources.fields import Doubts, shown
+from prefetch_advisor.sources.rabbitmqctl_columns import (
+    DEFAULTS,
+    IDENTITY,
+    PID,
+    column_types,
+    fits,
+    value,
+)
+from prefetch_advisor.sources.recognise import split_cells
+
+_COLUMNS_BEFORE_3_8 = range(4, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as printed."""
+
+    number: int
+    text: str
+
+
+def parse_rows(
+    lines: Sequence[Line], listed: str, columns: Sequence[str], doubts: Doubts
+) -> list[dict[str, object]]:
+    """The rows that fit the columns; the others are bad rows."""
+    types = column_types(listed, columns)
+    identity = columns.index(IDENTITY[listed]) if IDENTITY[listed] in columns else -1
+    if identity < 0 and listed == "channels" and "name" in columns:
+        identity = columns.index("name")
+    rows = []
+    for line in lines:
+        cells = _cells(line.text, types)
+        if cells is None or (identity >= 0 and not cells[identity]):
+            expected = f"{len(columns)} fields ({', '.join(columns)})"
+            doubts.bad_row(line.number, expected, shown(line.text))
+            continue
+        rows.append(dict(zip(columns, map(value, cells, types), strict=True)))
+    return rows
+
+
+def _cells(line: str, types: Sequence[str]) -> list[str] | None:
+    """As many cells as columns, each of its type; ``None`` when that is not possible or certain."""
+    wanted = len(types)
+    if wanted == 1:
+        return [line] if fits(line, types[0]) else None
+    cells = split_cells(line)
+    if len(cells) == wanted:
+        return cells if all(map(fits, cells, types)) else None
+    if "\t" not in line:
+        # expanded tabs may leave a single space; certain only where nothing else holds spaces
+        cells = line.split()
+        return cells if len(cells) == wanted and all(map(fits, cells, types)) else None
+    if len(cells) < wanted:
+        return None
+    return _with_tab_inside(cells, types)
+
+
+def _with_tab_inside(cells: Sequence[str], types: Sequence[str]) -> list[str] | None:
+    """Give the surplus to the one text column that makes every other fit."""
+    surplus = len(cells) - len(types)
+    found = []
+    for index, kind in enumerate(types):
+        if kind != "text":
+            continue
+        end = index + surplus + 1
+        joined = [*cells[:index], "\t".join(cells[index:end]), *cells[end:]]
+        if all(map(fits, joined, types)):
+            found.append(joined)
+    return found[0] if len(found) == 1 else None
+
+
+def list_of_rows(lines: Sequence[Line]) -> str:
+    """The list that rows without preamble and header are of, by where their pid stands."""
+    for line in lines:
+        cells = split_cells(line.text)
+        if len(cells) > 1 and PID.fullmatch(cells[0]):
+            return "channels"
+        if any(PID.fullmatch(cell) for cell in cells[1:]):
+            return "consumers"
+    return "queues"
+
+
+def guess_columns(lines: Sequence[Line], listed: str, where: str) -> tuple[str, ...]:
+    """The default columns, where the rows can be such.
+
+    Raises:
+        InputError: they cannot; the message asks for the header.
+    """
+    columns = DEFAULTS[listed]
+    types = column_types(listed, columns)
+    fitting = sum(
+        len(split_cells(line.text)) == len(columns) and _cells(line.text, types) is not None
+        for line in lines
+    )
+    if fitting * 2 > len(lines):
+        return columns
+    place = f"{where}:{lines[0].number}"
+    width = len(split_cells(lines[0].text))
+    if listed == "consumers" and width in _COLUMNS_BEFORE_3_8:
+        raise InputError(
+            f"{place}: {width} columns without a header, as list_consumers printed them before "
+            "3.8, are not read yet: expected a header (no -s, no --no-table-headers) or "
+            "--formatter=json"
+        )
+    raise InputError(
+        f"{place}: cannot tell the {width} columns of list_{listed} without their header: run it "
+        "without -s and --no-table-headers, or put the command line with its columns before the "
+        f"rows (rabbitmqctl list_{listed} {' '.join(columns)}); found {shown(lines[0].text)}"
+    )

@@ -1,0 +1,199 @@
+"""What an input is, told by its content and never by its name."""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+
+from prefetch_advisor.errors import InputError
+from prefetch_advisor.model.observation import SourceKind
+from prefetch_advisor.sources.columns import Role, read_name
+from prefetch_advisor.sources.json_kinds import document_list
+from prefetch_advisor.sources.json_text import decode
+from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS, PID, header_list
+
+EXPECTED = (
+    "timings (CSV, JSON Lines or a column of numbers), rabbitmqctl list_queues, list_consumers or "
+    "list_channels output, or JSON saved from the management API"
+)
+_PREAMBLE = re.compile(r"Listing (\w[\w ]*?)(?: (?:for|in) vhost (.*?))? \.\.\.")
+_COMMAND = re.compile(
+    r"(?:^|[\s/\\\"'`(])rabbitmqctl(?:\.bat)?[\"']?\s+(?:[^\t]*?\s)??(list_\w+)([^\t]*)$"
+)
+_DECORATION = re.compile(r"Timeout: [\d.]+ seconds \.\.\.")
+_ERROR = re.compile(r"(?:Error:|\*\* \(|Usage\b|\x1b\[1mUsage)")
+_OTHER_FORMAT = (
+    (re.compile(r"\x1b\(0|[┌│╭├]"), "--formatter=pretty_table output"),
+    (re.compile(r"\+-{3,}|\| *name "), "rabbitmqadmin's table"),
+    (re.compile(r"name=\"[^\"]*\" "), "rabbitmqadmin's kvp format"),
+    (re.compile(r"\[{1,3}\{(?:name|queue_name|pid|channel_pid),"), "--formatter=erlang output"),
+)
+#: a first cell that is a figure or a time: a row of timings, not of queues
+_FIGURE = re.compile(
+    r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
+)
+_HEAD_LINES = 200
+_TIMES = {Role.PROCESSING, Role.CYCLE, Role.STARTED, Role.FINISHED}
+#: characters of a line that is no row: names, of at most 255 bytes, and a command's columns
+LONGEST_PROSE = 4000
+
+
+class Form(StrEnum):
+    """What reads an input."""
+
+    TIMINGS = "timings"
+    TEXT = "rabbitmqctl text"
+    JSON = "json"
+
+
+def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
+    """The form of an input that begins with ``head``; ``kind`` is what the user says it is.
+
+    Raises:
+        InputError: it is nothing that can be read; the message says what was expected.
+    """
+    text = decode(head).lstrip("\ufeff")
+    start = text.lstrip()
+    if kind == SourceKind.TIMINGS:
+        return Form.TIMINGS
+    if not start:
+        raise InputError(
+            f"{where}: is empty: expected {EXPECTED} (rabbitmqctl prints its errors on stderr, "
+            "and -q prints nothing for a vhost without queues)"
+        )
+    if start[:1] in "{[" and _is_json(start):
+        return Form.TIMINGS if kind is None and _is_timing(start) else Form.JSON
+    if kind == SourceKind.MANAGEMENT:
+        raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
+    if kind == SourceKind.RABBITMQCTL:
+        return Form.TEXT
+    return _text_form(text, where)
+
+
+def _text_form(text: str, where: str) -> Form:
+    lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
+    first = next((line for line in lines if line.strip()), "")
+    if _ERROR.match(first.strip()):
+        # its usage text names the command; an error between lists is the reader's business
+        lines = [line for line in lines if not command(line)]
+    if any(is_listing(line) for line in lines):
+        return Form.TEXT
+    if re.match(r"\s*<(?:!doctype|html|\?xml|head|body)", first, re.IGNORECASE):
+        raise InputError(
+            f"{where}: expected {EXPECTED}, found an HTML page: a login page or the management UI "
+            "itself; save what its /api/queues answers"
+        )
+    if "\0" in text:
+        raise InputError(f"{where}: expected {EXPECTED}, found binary data")
+    if _ERROR.match(first.strip()):
+        raise InputError(f"{where}: rabbitmqctl printed an error: {_first(first, 200)}")
+    refuse_other_format(first, where)
+    if _headerless(lines):
+        return Form.TEXT
+    if re.search(r"[,;\t]", first) or _FIGURE.fullmatch(first) or re.fullmatch(r"\W*\w+\W*", first):
+        return Form.TIMINGS
+    raise InputError(f"{where}: expected {EXPECTED}, found {_first(first)!r}")
+
+
+def preamble(line: str) -> re.Match[str] | None:
+    """List and vhost of a line that announces a list."""
+    if line.startswith("Listing ") and len(line) <= LONGEST_PROSE:
+        return _PREAMBLE.fullmatch(line)
+    return None
+
+
+def command(line: str) -> re.Match[str] | None:
+    """The ``list_*`` command of a shell line, and what follows it."""
+    if "rabbitmqctl" in line and "\t" not in line and len(line) <= LONGEST_PROSE:
+        return _COMMAND.search(line)
+    return None
+
+
+def is_listing(line: str) -> bool:
+    """Whether a line is what only ``rabbitmqctl list_*`` or its shell prompt prints."""
+    line = line.strip()
+    if preamble(line) or _DECORATION.fullmatch(line) or command(line):
+        return True
+    return header_list(split_cells(line)) is not None
+
+
+def is_decoration(line: str) -> bool:
+    """Whether a line is there for the eye only."""
+    return _DECORATION.fullmatch(line) is not None or line in ("...done.", "...done")
+
+
+def split_cells(line: str) -> list[str]:
+    """The cells of a row: tabs, or the runs of spaces that copy and paste makes of them."""
+    return line.split("\t") if "\t" in line else re.split(r" {2,}", line.strip(" "))
+
+
+def refuse_other_format(line: str, where: str) -> None:
+    """Name the formats of the tools that are not read.
+
+    Raises:
+        InputError: the line begins one of them.
+    """
+    for pattern, name in _OTHER_FORMAT:
+        if pattern.match(line.strip()):
+            raise InputError(_not_read(where, name))
+    for separator in (",", ";"):
+        cells = [cell.strip().strip('"') for cell in line.split(separator)]
+        every = all(any(cell in known for known in COLUMNS.values()) for cell in cells)
+        if line.count(separator) and every and header_list(cells):
+            raise InputError(_not_read(where, "rabbitmqctl --formatter=csv output"))
+
+
+def _not_read(where: str, name: str) -> str:
+    instead = "use the default table or --formatter=json"
+    if name.startswith("rabbitmqadmin"):
+        instead = "use its raw_json format or rabbitmqctl"
+    elif name.startswith("--"):
+        name = "rabbitmqctl " + name
+    return f"{where}: {name} is not read yet: {instead}"
+
+
+def _headerless(lines: list[str]) -> bool:
+    rows = [line for line in lines if line.strip()][:-1] or [line for line in lines if line.strip()]
+    cells = [split_cells(line) for line in rows]
+    if any(len(row) > 1 and any(PID.fullmatch(cell) for cell in row) for row in cells):
+        return True
+    counted = sum(
+        len(row) > 1
+        and "\t" in line
+        and all(cell.isdecimal() for cell in row[1:] if cell)
+        and row[-1].isdecimal()
+        and not _FIGURE.fullmatch(row[0])
+        for line, row in zip(rows, cells, strict=True)
+    )
+    # not every row: a name may hold a tab
+    return counted > 0 and counted * 5 >= len(rows) * 4
+
+
+def _is_json(start: str) -> bool:
+    """A list or object; not a queue called "[bold" nor a row of Erlang terms."""
+    return re.match(r"""\{\s*(?:"|\}|$)|\[\s*(?:[\]\["{\-\d]|null|true|false|$)""", start) is not (
+        None
+    ) and not re.match(r"\[{1,3}\s*\{\w+,", start)
+
+
+def _is_timing(start: str) -> bool:
+    """Whether the first object is a row of timings: flat, and nothing that a broker prints.
+
+    A list of objects has to name a time as well: much else comes in lists.
+    """
+    listed = start[0] == "["
+    try:
+        first, _ = json.JSONDecoder().raw_decode(start[1:].lstrip() if listed else start)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(first, dict) or not first or document_list(first)[1] != "unknown":
+        return False
+    if any(isinstance(value, dict | list) for value in first.values()):
+        return False
+    return not listed or any(read_name(name)[0] in _TIMES for name in first)
+
+
+def _first(text: str, width: int = 60) -> str:
+    line = text.strip().split("\n", 1)[0].strip()
+    return line if len(line) <= width else line[: width - 3] + "..."
