@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefetch_advisor.config import Policy
 from prefetch_advisor.limits import InForce
 from prefetch_advisor.model.advice import Confidence, Finding, Verdict
 from prefetch_advisor.model.figures import Estimates, FigureSource, ProcessingTime, RoundTrip
 from prefetch_advisor.model.observation import QueueObservation, QueueRow
+from prefetch_advisor.model.record import record
 from prefetch_advisor.window import Fill, Window, fill
 
 #: share of full samples from which a queue is saturated
@@ -21,7 +22,7 @@ HELD_PER_WORKER = 10
 LEAST_ACKS = 30
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """Everything that a verdict may look at."""
 
@@ -76,7 +77,7 @@ class Case:
         return "high"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """A verdict with its reason, and what the diagnosis learnt on the way."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from prefetch_advisor.config import Policy
 from prefetch_advisor.model.figures import Figure
+from prefetch_advisor.model.record import record
 from prefetch_advisor.units import duration, number, percent, rate
 
 #: relative rounding that must not make a load look higher than it is
@@ -15,7 +15,7 @@ _NOISE = 1e-9
 _ABOVE, _BELOW = 0.05, 0.20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConsumerCount:
     """How many consumers, and what the present ones do. ``None`` where it cannot be told."""
 

@@ -6,11 +6,11 @@ not always what it enforces; the table is in the documentation of each branch be
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from prefetch_advisor.config import QUORUM_UNLIMITED
 from prefetch_advisor.model.advice import Limit
 from prefetch_advisor.model.observation import Channel, Consumer, QueueObservation
+from prefetch_advisor.model.record import record
 from prefetch_advisor.window import Window
 
 _SHARED_UNSEEN = (
@@ -19,7 +19,7 @@ _SHARED_UNSEEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InForce:
     """The limit of a queue, and who is under it."""
 
@@ -150,7 +150,7 @@ def _plain_sum(ours: tuple[Consumer, ...]) -> Limit | None:
     return Limit(total, "per-consumer", "measured", words)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """The limit of one consumer before its channel's is applied."""
 

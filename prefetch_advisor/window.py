@@ -5,7 +5,7 @@ there is a single snapshot: they can say 0 beside samples that grow by 30 a seco
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from prefetch_advisor.model.observation import (
     LengthSample,
@@ -13,6 +13,7 @@ from prefetch_advisor.model.observation import (
     Traffic,
     TrafficSample,
 )
+from prefetch_advisor.model.record import record
 
 #: how far below the limit a sample still counts as full
 FULL_SLACK = 0.02
@@ -24,7 +25,7 @@ _EPOCH = 1e9
 NO_TRAFFIC = Traffic()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """Depth samples and rates of one queue, oldest first."""
 
@@ -72,7 +73,7 @@ class Window:
         return sum(values) / len(values) if values else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fill:
     """How the samples stand to a limit."""
 

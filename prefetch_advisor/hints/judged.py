@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.model.advice import Current, Recommended
 from prefetch_advisor.model.figures import Estimates
 from prefetch_advisor.model.observation import ChannelRow
+from prefetch_advisor.model.record import record
 
 #: a buffered time is far above what feeding needs from 1 s and 10 times that need on
 LONG_BUFFER = 1.0
 MUCH = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """A queue with its verdict and advice, ready for the findings beside them."""
 

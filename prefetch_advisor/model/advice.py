@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Literal
 
 from prefetch_advisor.model.figures import Figure, ProcessingTime, RoundTrip
 from prefetch_advisor.model.observation import Ack, Broker, QueueKey
+from prefetch_advisor.model.record import record
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -37,7 +37,7 @@ class Severity(IntEnum):
     ERROR = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A judged fact. Code, name and url come from the catalogue; the rest is this instance's."""
 
@@ -54,7 +54,7 @@ class Finding:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limit:
     """The most unacked deliveries the queue's active consumers may hold."""
 
@@ -67,7 +67,7 @@ class Limit:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Observed:
     """The broker's figures that the verdict rests on."""
 
@@ -91,7 +91,7 @@ class Observed:
     full_share: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """ceil(k (P + R) / P), and the busy share it gives these processing times."""
 
@@ -99,7 +99,7 @@ class Rule:
     busy_share: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fed:
     """The smallest prefetch that reaches the target busy share."""
 
@@ -110,7 +110,7 @@ class Fed:
     if_exponential: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Current:
     """Today's settings and what they give."""
 
@@ -125,7 +125,7 @@ class Current:
     rtt_covered: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recommended:
     """The advice; a figure is ``None`` when it cannot be told, and ``reason`` says why."""
 
@@ -150,7 +150,7 @@ class Recommended:
     keep_consumers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConsumerAdvice:
     """One consumer of a queue."""
 
@@ -164,7 +164,7 @@ class ConsumerAdvice:
     recommended_prefetch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueAdvice:
     """Everything the tool has to say of one queue."""
 
@@ -196,7 +196,7 @@ class QueueAdvice:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """The whole answer."""
 

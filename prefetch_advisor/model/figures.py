@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from prefetch_advisor.model.observation import Run
+from prefetch_advisor.model.record import record
 
 if TYPE_CHECKING:
     from prefetch_advisor.model.observation import Floats
@@ -24,7 +24,7 @@ class FigureSource(StrEnum):
     ASSUMED = "assumed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Figure:
     """One number and where it came from."""
 
@@ -41,7 +41,7 @@ class Figure:
         return self.source is not FigureSource.BOUND
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessingTime:
     """P of a queue: from the start of the handler until its ack, seconds."""
 
@@ -71,7 +71,7 @@ class ProcessingTime:
         return self.source is not FigureSource.BOUND
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoundTrip:
     """R of a queue: from an ack leaving until the delivery it allowed arrives, seconds."""
 
@@ -88,7 +88,7 @@ class RoundTrip:
         return self.source is not FigureSource.BOUND
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimates:
     """P, R, k and A of one queue. ``None``: nothing is known, not even a bound."""
 

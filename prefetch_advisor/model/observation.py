@@ -8,9 +8,11 @@ Names are text as the broker has them; bytes that are not UTF-8 are kept as lone
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from prefetch_advisor.model.record import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +39,7 @@ class QueueKey(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Traffic:
     """Message counters, or their rates per second; an absent counter is ``None``, not 0."""
 
@@ -54,7 +56,7 @@ class Traffic:
     redeliver: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LengthSample:
     """Depth of a queue at one moment."""
 
@@ -64,7 +66,7 @@ class LengthSample:
     unacked: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrafficSample:
     """Cumulative counters of a queue or channel at one moment."""
 
@@ -73,7 +75,7 @@ class TrafficSample:
     totals: Traffic
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueRow:
     """One queue as one input showed it."""
 
@@ -110,7 +112,7 @@ class QueueRow:
     has_stats: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConnectionRow:
     """One client connection."""
 
@@ -127,7 +129,7 @@ class ConnectionRow:
     state: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChannelRow:
     """One channel: the server of a queue's messages (its consumers share one thread)."""
 
@@ -149,7 +151,7 @@ class ChannelRow:
     state: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConsumerRow:
     """One subscription."""
 
@@ -174,7 +176,7 @@ class ConsumerRow:
     arguments: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BrokerRow:
     """What an input says of the broker as a whole."""
 
@@ -189,7 +191,7 @@ class BrokerRow:
     global_qos_permitted: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """Contiguous rows of one consumer, kept as a sample for replay."""
 
@@ -201,7 +203,7 @@ class Run:
     rtt: Floats | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Distribution:
     """Moments and quantiles of a figure over all its rows."""
 
@@ -218,7 +220,7 @@ class Distribution:
     quantile_error: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimingRow:
     """All the timings of one queue in one input."""
 
@@ -248,7 +250,7 @@ class TimingRow:
     resolution: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BadRow:
     """A row that was left out, and why."""
 
@@ -258,7 +260,7 @@ class BadRow:
     found: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coverage:
     """What a list of consumers is complete for: a queue of this scope that it lacks has none."""
 
@@ -271,7 +273,7 @@ class Coverage:
     everywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Intake:
     """Everything one input gave."""
 
@@ -297,7 +299,7 @@ class Intake:
     coverage: tuple[Coverage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Channel:
     """A channel joined with its connection and with the queues it serves."""
 
@@ -307,7 +309,7 @@ class Channel:
     queues: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Consumer:
     """A consumer joined with its channel and connection."""
 
@@ -316,7 +318,7 @@ class Consumer:
     connection: ConnectionRow | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broker:
     """The broker as all inputs together show it."""
 
@@ -327,7 +329,7 @@ class Broker:
     global_qos_permitted: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contradiction:
     """Two sources that disagree by more than they may."""
 
@@ -337,7 +339,7 @@ class Contradiction:
     other: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueObservation:
     """One queue as all inputs together show it: what estimate, sizing and diagnosis start from."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, fields
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import Run, TimingRow
+from prefetch_advisor.sources.period import Periods
 from prefetch_advisor.sources.resolution import resolution
 from prefetch_advisor.sources.sampling import ACCURACY, QUEUE_ROWS
 from prefetch_advisor.sources.tabular.bad_rows import show
@@ -34,7 +36,6 @@ _MANY_QUEUES = 2_000
 _COARSE = 0.02
 #: names of consumers that are remembered, over all queues
 _MOST_NAMES = 100_000
-_FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,13 @@ class Collector:
         self._random = Random(1)
         self._limit = min(QUEUE_ROWS, rows)
         self._keys: dict[tuple[str | None, str | None], int] = {}
-        self._tallies: list[Tally] = []
+        self._tallies: deque[Tally] = deque()
         self._consumers: dict[str, int] = {"": 0}
         self._pending: list[Arrays] = []
         self._pending_rows = 0
         self.rows = 0
+        #: what times are known of
+        self.periods = Periods()
 
     def queue(self, vhost: str | None, name: str | None) -> int:
         """The id of a queue.
@@ -96,32 +99,28 @@ class Collector:
             return self._consumers.get(name, 0)
         return self._consumers.setdefault(name, len(self._consumers))
 
-    def moment(self, queue: int, nanoseconds: int) -> None:
-        """A row of the queue bears this time."""
-        self._moment(self._tallies[queue], nanoseconds)
-
-    @staticmethod
-    def _moment(tally: Tally, nanoseconds: int) -> None:
-        tally.first_at = min(tally.first_at, nanoseconds / 1e9)
-        tally.last_at = max(tally.last_at, nanoseconds / 1e9)
-
     def add(self, rows: Arrays) -> None:
         self.rows += len(rows)
         self._pending.append(rows)
         self._pending_rows += len(rows)
         if self._pending_rows >= _PART:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Hand over what was gathered."""
         if not self._pending:
             return
         rows = _joined(self._pending)
         self._pending, self._pending_rows = [], 0
+        if rows.finished is not None:
+            known = rows.finished != 0
+            self.periods.add(rows.queue[known], rows.finished[known])
         # 16 bits are sorted by radix, several times faster
         small = len(self._tallies) <= 65_536
         order = np.argsort(rows.queue.astype(np.uint16) if small else rows.queue, kind="stable")
+        tallies = list(self._tallies)
         for queue, own in groups(rows.queue, order):
-            self._hand_over(self._tallies[queue], rows, own)
+            self._hand_over(tallies[queue], rows, own)
         while sum(tally.kept for tally in self._tallies) > self._rows and self._limit > 1:
             self._limit //= 2
             for tally in self._tallies:
@@ -137,9 +136,6 @@ class Collector:
             tally.bytes_total += float(sizes.sum())
         if rows.started is not None and rows.finished is not None:
             started, finished = rows.started[own], rows.finished[own]
-            for moment in (finished.min(where=finished != 0, initial=_FAR), finished.max()):
-                if moment not in (0, _FAR):
-                    self._moment(tally, int(moment))
             if consumer is None or len(tally.consumers) > MOST_CONSUMERS:
                 tally.overlap(started, finished)
                 return
@@ -147,17 +143,18 @@ class Collector:
                 tally.overlap(started[mine], finished[mine])
 
     def finish(self, printed: float | None, has_consumers: bool) -> tuple[TimingRow, ...]:
-        """Every queue, in the order in which they appeared; ``printed`` as in `resolution`."""
-        self._flush()
+        """Every queue in the order of appearance; ``printed`` as in `resolution`. Empties it."""
         names = list(self._consumers)
         rows = []
-        for (vhost, name), tally in zip(self._keys, self._tallies, strict=True):
+        for queue, (vhost, name) in enumerate(self._keys):
+            # each is dropped as soon as it is done: there may be very many
+            tally = self._tallies.popleft()
             if not tally.rows:
                 continue
             processing, rtt = tally.distributions()
             runs = tuple(_run(run, names) for run in tally.runs())
             sample = np.concatenate([run.processing for run in runs])
-            timed = tally.first_at <= tally.last_at
+            first, last = self.periods.of(queue)
             rows.append(
                 TimingRow(
                     where=self._where,
@@ -168,8 +165,8 @@ class Collector:
                     rtt=rtt,
                     runs=runs,
                     sorted_by_duration=tally.sorted_by_duration,
-                    first_at=tally.first_at if timed else None,
-                    last_at=tally.last_at if timed else None,
+                    first_at=first,
+                    last_at=last,
                     concurrency=_concurrency(tally, has_consumers),
                     consumers=len(tally.consumers) if has_consumers else None,
                     mean_bytes=tally.bytes_total / tally.bytes_rows if tally.bytes_rows else None,

@@ -19,6 +19,7 @@ from prefetch_advisor.model.observation import (
     SourceKind,
     TrafficSample,
 )
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.combine_queues import Pair, differ
 
 #: node and creation (or the node's number), then what identifies the process on its node
@@ -40,7 +41,7 @@ class _Lists:
         return self.everywhere or key[0] in self.vhosts or key in self.queues
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """The consumers of a queue as its sources show them."""
 

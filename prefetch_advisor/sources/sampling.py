@@ -140,8 +140,16 @@ def exact(values: Floats) -> Distribution:
     """The distribution of values that are all at hand; there must be some."""
     moments = Moments()
     moments.add(values)
-    p50, p95, p99 = (float(value) for value in np.quantile(values, (0.5, 0.95, 0.99)))
+    in_order = np.sort(values)
+    p50, p95, p99 = (_quantile(in_order, share) for share in (0.5, 0.95, 0.99))
     return _distribution(moments, p50, p95, p99, 0.0)
+
+
+def _quantile(in_order: Floats, share: float) -> float:
+    """As numpy's, which takes much longer for the few values of one of many queues."""
+    rank = share * (len(in_order) - 1)
+    below = in_order[math.floor(rank)]
+    return float(below + (in_order[math.ceil(rank)] - below) * (rank - math.floor(rank)))
 
 
 def sketched(moments: Moments, sketch: Sketch) -> Distribution:

@@ -44,7 +44,7 @@ class Tally:
     """One queue: every row while there are few, then moments, sketches and a sample of runs."""
 
     __slots__ = (
-        *("rows", "zeros", "consumers", "first_at", "last_at", "bytes_total", "bytes_rows"),
+        *("rows", "zeros", "consumers", "bytes_total", "bytes_rows"),
         *("_accuracy", "_falling", "_held_consumers", "_held_processing", "_held_rtt", "_last"),
         *("_levels", "_limit", "_random", "_range", "_rising", "_sampled"),
     )
@@ -53,8 +53,6 @@ class Tally:
         self.rows = 0
         self.zeros = 0
         self.consumers: set[int] = set()
-        self.first_at = math.inf
-        self.last_at = -math.inf
         self.bytes_total = 0.0
         self.bytes_rows = 0
         self._limit = rows

@@ -169,14 +169,16 @@ class _Reading:
         if not self._collector.rows and not interrupted:
             raise InputError(self._nothing())
         named = self._layout is not None and bool(self._layout.consumers)
-        timings = self._collector.finish(self._printed, named)
+        self._collector.flush()
         self._budget.spend(self._collector.kept)
+        notes = (*self._source.damage, *self._notes(), *self._collector.notes(named))
+        timings = self._collector.finish(self._printed, named)
         return Intake(
             where=self._source.where,
             timings=timings,
             bad_rows=self.bad.first,
             bad_count=self.bad.count,
-            notes=(*self._source.damage, *self._notes(), *self._collector.notes(named)),
+            notes=notes,
             interrupted=interrupted,
         )
 

@@ -48,6 +48,7 @@ def same(left: Intake, right: Intake) -> None:
     for one, two in zip(left.timings, right.timings, strict=True):
         assert processing(one) == processing(two)
         assert trips(one) == trips(two)
+        assert [run.consumer for run in one.runs] == [run.consumer for run in two.runs]
         assert replace(one, runs=()) == replace(two, runs=())
 
 
@@ -547,6 +548,46 @@ def test_endless_pipe_ended_by_ctrl_c(pause: float):
 
 
 # anything at all
+
+NAME = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from('\n\t\x1b,;|"'),
+    min_size=1,
+    max_size=8,
+)
+FIGURE = st.floats(0, 1e6).map(repr) | st.integers(0, 10**6).map(str)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(
+        st.tuples(FIGURE | st.sampled_from(["x", "nan"]), NAME, FIGURE | st.just("")),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_any_table_is_the_same_in_every_form(table: list[tuple[str, str, str]]):
+    head = ("p_ms", "queue", "rtt_ms")
+    forms = []
+    for delimiter, end in ((",", "\n"), ("\t", "\n"), (";", "\r\n"), ("|", "\n")):
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
+        writer.writerows([head, *table])
+        forms.append(out.getvalue())
+    lines = [json.dumps(dict(zip(head, row, strict=True))) for row in table]
+    forms += ["\n".join(lines), f"[{','.join(lines)}]"]
+    if all(row[0] in ("x", "nan") for row in table):
+        for form in forms:
+            with pytest.raises(InputError):
+                read(form)
+        return
+    first, *others = map(read, forms)
+    for other in others:
+        assert other.bad_count == first.bad_count
+        timings = zip(first.timings, other.timings, strict=True)
+        # what a timer prints is not to be seen in JSON
+        alike = tuple(replace(two, resolution=one.resolution) for one, two in timings)
+        same(first, replace(other, timings=alike))
+
 
 CELLS = st.sampled_from(
     [

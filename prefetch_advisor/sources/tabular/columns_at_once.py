@@ -24,7 +24,7 @@ def seconds(cells: list[Any], unit: str | None, decimal: Decimal, required: bool
     Raises:
         BadCell: something in them is not plain; which, only a look at each cell tells.
     """
-    if unit is None:
+    if unit is None or (isinstance(cells[0], bytes | str) and cells[0][-1:].isalpha()):
         cells, unit = _without_unit(cells)
     values = numbers(cells, decimal, required)
     with np.errstate(over="ignore"):

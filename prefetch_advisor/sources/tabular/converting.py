@@ -61,6 +61,8 @@ class Converter:
         self._clock = layout.of(Role.TIMESTAMP) or (
             None if layout.has_interval else layout.of(Role.FINISHED) or layout.of(Role.STARTED)
         )
+        #: queues, lines and times of rows that are used, until their times are read
+        self._timed: list[tuple[Integers, Sequence[int], list[Any]]] = []
         #: lines that repeat the header
         self.headers = 0
 
@@ -68,6 +70,12 @@ class Converter:
         """Use what can be used of ``rows``."""
         if not len(rows):
             return
+        early = self._collector.rows < _TIMED_ROWS
+        self._part(rows)
+        if self._timed:
+            self._read_clock(early)
+
+    def _part(self, rows: Rows) -> None:
         try:
             arrays = self._whole(rows)
         except BadCell:
@@ -75,14 +83,14 @@ class Converter:
                 self._each(rows)
                 return
             middle = len(rows) // 2
-            self.take(rows.part(0, middle))
-            self.take(rows.part(middle, len(rows)))
+            self._part(rows.part(0, middle))
+            self._part(rows.part(middle, len(rows)))
         else:
             self._keep(arrays, rows)
 
     def _keep(self, arrays: Arrays, rows: Rows) -> None:
         if self._clock:
-            self._read_clock(arrays.queue, rows.lines, rows.columns[self._clock.index])
+            self._timed.append((arrays.queue, rows.lines, rows.columns[self._clock.index]))
         self._collector.add(arrays)
 
     def _whole(self, rows: Rows) -> Arrays:
@@ -99,7 +107,7 @@ class Converter:
             elif column.role in INTERVAL and self._layout.has_interval:
                 moments = [self._reader.moment(column, text_of(cell)) for cell in cells]
                 found[column.role] = np.array(moments, np.int64)
-        processing, rtt = figures(self._layout, found)
+        processing, rtt = figures(found)
         for values in (processing, rtt):
             if values is not None and ((values < 0) | (values > MAX_SECONDS)).any():
                 raise BadCell("", "")
@@ -125,22 +133,27 @@ class Converter:
         arrays = Arrays(
             queue=np.array(queues),
             consumer=_array(consumers),
-            **{name: _array([getattr(row, name) for row in found]) for name in Figures._fields},
+            **dict(zip(Figures._fields, map(_array, zip(*found, strict=True)), strict=True)),
         )
         self._keep(arrays, rows.some(kept))
 
-    def _read_clock(self, queues: Integers, lines: Sequence[int], times: list[Any]) -> None:
-        if self._clock is None:
-            return
-        at = range(len(times)) if self._collector.rows < _TIMED_ROWS else _ends(queues)
-        for position in at:
+    def _read_clock(self, early: bool) -> None:
+        assert self._clock is not None
+        queues, lines, times = self._timed[0]
+        if len(self._timed) > 1:
+            queues = np.concatenate([part[0] for part in self._timed])
+            lines = [line for part in self._timed for line in part[1]]
+            times = [cell for part in self._timed for cell in part[2]]
+        self._timed.clear()
+        known, moments = [], []
+        for position in range(len(times)) if early else _ends(queues):
             text = text_of(times[position])
             try:
-                moment = self._reader.moment(self._clock, text)
+                moments.append(self._reader.moment(self._clock, text))
+                known.append(position)
             except BadCell:
                 self._unread.add(text, lines[position])
-            else:
-                self._collector.moment(int(queues[position]), moment)
+        self._collector.periods.add(queues[known], np.array(moments, np.int64))
 
 
 def _array(values: Sequence[Any]) -> Any:

@@ -98,7 +98,7 @@ class _Elements:
                 if not ended and len(self._text) - at <= MAX_LINE:
                     break
                 value, end = None, self._give_up(at)
-            if end == len(self._text) and not ended:
+            if end == len(self._text) and not ended and not self.closed:
                 break  # a number may go on
             self._keep(value, at, end)
             at = end

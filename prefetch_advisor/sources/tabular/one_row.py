@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.sources.cells import (
     MAX_SECONDS,
+    PER_SECOND,
     Decimal,
     parse_moment,
     parse_number,
     parse_seconds,
 )
-from prefetch_advisor.sources.columns import DURATIONS, Column, Layout, Role, read_name
+from prefetch_advisor.sources.columns import NUMBERS, Column, Layout, Role, read_name
 from prefetch_advisor.sources.tabular.bad_rows import BadCell, show
 from prefetch_advisor.sources.tabular.rows import Rows, text_of
 
@@ -54,10 +55,15 @@ class RowReader:
         self._decimal = decimal
         self._unit = unit
         self._unread = unread
+        self._figures = [column for column in layout.columns if column.role in NUMBERS]
+        self._interval_columns = [
+            column for column in layout.columns if column.role in INTERVAL and layout.has_interval
+        ]
+        self._from_cycle, self._from_interval = layout.from_cycle, layout.from_interval
 
     def required(self, role: Role) -> bool:
         """Whether a row without this figure is of no use."""
-        return role is Role.PROCESSING or (self._layout.from_cycle and role is not Role.BYTES)
+        return role is Role.PROCESSING or (self._from_cycle and role is not Role.BYTES)
 
     def moment(self, column: Column, text: str) -> int:
         return parse_moment(text, column.unit, self._unit)
@@ -69,18 +75,19 @@ class RowReader:
             BadCell: the row cannot be used.
         """
         found: dict[Role, Any] = {}
-        for column in self._layout.columns:
-            cell = rows.columns[column.index][at]
+        for column in self._figures:
             try:
-                if column.role in DURATIONS or column.role is Role.BYTES:
-                    found[column.role] = self._figure(column, cell)
-                elif column.role in INTERVAL and self._layout.has_interval:
-                    found[column.role] = self._time(column, text_of(cell), rows.lines[at])
+                found[column.role] = self._figure(column, rows.columns[column.index][at])
             except BadCell as bad:
-                named = f" in {show(column.name)}" if column.name else ""
-                raise BadCell(bad.expected + named, bad.found) from bad
+                raise _within(column, bad) from bad
+        for column in self._interval_columns:
+            try:
+                text = text_of(rows.columns[column.index][at])
+                found[column.role] = self._time(column, text, rows.lines[at])
+            except BadCell as bad:
+                raise _within(column, bad) from bad
         started, finished = self._interval(found)
-        processing, rtt = figures(self._layout, found)
+        processing, rtt = figures(found)
         if processing < 0 or (rtt is not None and rtt < 0):
             whole = f"{found[Role.CYCLE]:.6g} s"
             raise BadCell("a cycle no shorter than the processing time and round trip in it", whole)
@@ -89,10 +96,10 @@ class RowReader:
         return Figures(processing, rtt, found.get(Role.BYTES), started, finished)
 
     def _interval(self, found: dict[Role, Any]) -> tuple[int | None, int | None]:
-        if not self._layout.has_interval:
+        if not self._interval_columns:
             return None, None
         started, finished = found[Role.STARTED], found[Role.FINISHED]
-        if self._layout.from_interval:
+        if self._from_interval:
             if finished < started:
                 early = f"{(started - finished) / 1e9:.6g} s before it"
                 raise BadCell("a row that finished after it started", early)
@@ -101,6 +108,14 @@ class RowReader:
         return started, finished
 
     def _figure(self, column: Column, cell: object) -> float:
+        if column.unit in PER_SECOND and isinstance(cell, bytes) and self._decimal != ",":
+            # most cells of a part with a bad row are good, and plain
+            try:
+                seconds = float(cell) / PER_SECOND[column.unit]
+                if 0 <= seconds <= MAX_SECONDS:
+                    return seconds
+            except ValueError:
+                pass
         text = text_of(cell)
         if not text.strip() and not self.required(column.role):
             return math.nan
@@ -117,7 +132,7 @@ class RowReader:
         try:
             return self.moment(column, text)
         except BadCell:
-            if self._layout.from_interval:
+            if self._from_interval:
                 raise
             self._unread.add(text, line)
             return 0
@@ -141,15 +156,20 @@ class RowReader:
         return False
 
 
-def figures(layout: Layout, found: dict[Role, Any]) -> tuple[Any, Any]:
+def _within(column: Column, bad: BadCell) -> BadCell:
+    named = f" in {show(column.name)}" if column.name else ""
+    return BadCell(bad.expected + named, bad.found)
+
+
+def figures(found: dict[Role, Any]) -> tuple[Any, Any]:
     """P and R of one row (floats) or of many (arrays); R is ``None`` where no column tells it."""
-    rtt, delay, cycle = (found.get(role) for role in (Role.RTT, Role.ACK_DELAY, Role.CYCLE))
+    rtt, delay, cycle = found.get(Role.RTT), found.get(Role.ACK_DELAY), found.get(Role.CYCLE)
     # an ack that is held back frees its place that much later
     trip: Any = rtt if delay is None else delay if rtt is None else rtt + delay
-    if layout.from_cycle:
-        return found[Role.CYCLE] - trip, trip
-    if layout.from_interval:
+    if Role.PROCESSING in found:
+        processing = found[Role.PROCESSING]
+    elif Role.STARTED in found:
         processing = (found[Role.FINISHED] - found[Role.STARTED]) / 1e9
     else:
-        processing = found[Role.PROCESSING]
+        return found[Role.CYCLE] - trip, trip
     return processing, trip if cycle is None else cycle - processing

@@ -30,7 +30,7 @@ from prefetch_advisor.sources.tabular.delimited import NO_DELIMITER, Form
 
 _DELIMITERS = ("\t", ";", ",", "|")
 #: Excel's way to tell the delimiter
-_DIRECTIVE = re.compile(r"sep=(.)", re.I)
+_DIRECTIVE = re.compile(r"sep=([\t;,|])", re.I)
 #: names of a lone column that tell nothing but "a figure"
 _FIGURES = ("value", "values", "sample", "samples")
 
@@ -55,7 +55,7 @@ def read_header(lines: Sequence[str], where: str, line: int) -> Sheet | None:
     for at, raw in enumerate(lines):
         if not raw.strip() or raw.lstrip().startswith("#"):
             continue
-        if only is None and (directive := _DIRECTIVE.fullmatch(raw.strip())):
+        if only is None and (directive := _DIRECTIVE.fullmatch(raw.strip(" "))):
             only = directive[1]
             continue
         return _read_header(raw, f"{where}:{line + at}", at, only)
@@ -72,7 +72,7 @@ def _read_header(raw: str, where: str, at: int, only: str | None) -> Sheet:
             f"{where}: expected a header line that names the columns, such as "
             f"queue,processing_ms,rtt_ms; found {show(raw)}"
         )
-    padded = any(cell != cell.strip() for cell in cells)
+    padded = any(cell != cell.strip() for cell in raw.split(delimiter))
     names = [cell.strip() for cell in cells]
     try:
         layout = lay_out(names, where)
