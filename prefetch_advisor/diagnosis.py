@@ -217,7 +217,7 @@ def _why_open(case: Case) -> str:
 
 
 def _hoarding(case: Case) -> Outcome | None:
-    if not case.ready_about_zero or not case.unacked or not case.servers:
+    if not case.unacked or not case.servers or not case.ready_about_zero:
         return None
     grows, waits = _unacked_grows(case), _waits(case)
     if not grows and waits is None:
@@ -277,7 +277,7 @@ def _inferred_from_held(case: Case) -> ProcessingTime | None:
 
 def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
-    if case.held_by_clients and case.window.rates_span == 0:
+    if case.window.rates_span == 0 and case.held_by_clients:
         return _perhaps_hoarding(case)
     if fill is None or not fill.samples:
         reason = "nothing waits that its consumers could take"

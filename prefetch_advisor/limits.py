@@ -6,6 +6,7 @@ not always what it enforces; the table is in the documentation of each branch be
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from prefetch_advisor.config import QUORUM_UNLIMITED
 from prefetch_advisor.model.advice import Limit
@@ -125,6 +126,7 @@ def is_internal(consumer: Consumer) -> bool:
     )
 
 
+@lru_cache(maxsize=32)
 def version_of(text: str | None) -> tuple[int, ...] | None:
     """A broker version as numbers: "4.0.5" is (4, 0, 5); ``None`` when it has none."""
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text or "")

@@ -6,6 +6,7 @@ there is a single snapshot: they can say 0 beside samples that grow by 30 a seco
 
 from collections.abc import Sequence
 from dataclasses import fields
+from operator import attrgetter
 
 from prefetch_advisor.model.observation import (
     LengthSample,
@@ -22,6 +23,7 @@ LONG_WINDOW = 120.0
 _COUNTERS = tuple(f.name for f in fields(Traffic))
 #: management timestamps are epochs; a series of files counts from 0
 _EPOCH = 1e9
+_all_counters = attrgetter(*_COUNTERS)
 NO_TRAFFIC = Traffic()
 
 
@@ -94,8 +96,10 @@ class Fill:
 
 def departures(traffic: Traffic) -> float | None:
     """Acks, auto-ack deliveries and auto-ack gets together; ``None`` when none of them is known."""
-    known = [v for v in (traffic.ack, traffic.deliver_no_ack, traffic.get_no_ack) if v is not None]
-    return sum(known) if known else None
+    ack, unasked, fetched = traffic.ack, traffic.deliver_no_ack, traffic.get_no_ack
+    if ack is None and unasked is None and fetched is None:
+        return None
+    return (ack or 0.0) + (unasked or 0.0) + (fetched or 0.0)
 
 
 def fill(window: Window, limit: int) -> Fill:
@@ -119,7 +123,8 @@ def look(observation: QueueObservation) -> Window:
     row = observation.row
     if row is None:
         return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None)
-    since = _newest_connection(observation)
+    timeless = len(row.lengths) == 1 and row.lengths[0].at is None
+    since = None if timeless else _newest_connection(observation)
     lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
     timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
     timed = _since_reset(timed)
@@ -235,6 +240,5 @@ def _rates(
 
 def _with_zeros(rates: Traffic, has_stats: bool) -> Traffic:
     """Absent counters beside present ones have not counted anything."""
-    if not has_stats:
-        return rates
-    return Traffic(*(getattr(rates, name) or 0.0 for name in _COUNTERS))
+    values = _all_counters(rates)
+    return Traffic(*(v or 0.0 for v in values)) if has_stats and None in values else rates

@@ -26,9 +26,11 @@ def consistency(judged: Judged) -> Iterator[Finding]:
     if limit and held is not None and held > limit and not stream:
         message = f"{held:,} unacked, {limit:,} allowed ({case.force.limit.origin})"
         yield rules.ABOVE_LIMIT.finding(judged.name, message)
-    rows = {c.channel.row.id: c.channel for c in case.observation.consumers or () if c.channel}
-    complete = case.observation.consumers and all(c.channel for c in case.observation.consumers)
-    if stream or not complete or held is None or any(len(c.queues) > 1 for c in rows.values()):
+    listed = case.observation.consumers
+    if stream or not listed or held is None or any(c.channel is None for c in listed):
+        return
+    rows = {c.channel.row.id: c.channel for c in listed if c.channel is not None}
+    if any(len(channel.queues) > 1 for channel in rows.values()):
         return
     parts = [c.row.unacked for c in rows.values()]
     total = sum(p for p in parts if p is not None)

@@ -11,6 +11,8 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from prefetch_advisor import __version__
 from prefetch_advisor.model.advice import (
     ConsumerAdvice,
@@ -61,7 +63,16 @@ def render(report: Report, options: ReportOptions) -> str:
 
 # nan and infinity are refused: they are no JSON, and every number below has been checked;
 # nothing built here can hold itself
-_text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+_escaped = json.JSONEncoder(allow_nan=False, check_circular=False, separators=(",", ":")).encode
+
+
+def _text(value: object) -> str:
+    """Compact JSON; what is not printable ASCII, and names that are not UTF-8, as escapes."""
+    try:
+        quick = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return _escaped(value)
+    return quick.decode("ascii") if quick.isascii() and b"\x7f" not in quick else _escaped(value)
 
 
 def _lines(objects: Iterable[Object]) -> str:

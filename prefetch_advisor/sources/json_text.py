@@ -6,6 +6,8 @@ import codecs
 import json
 import re
 
+import orjson
+
 from prefetch_advisor.errors import InputError
 
 #: rabbitmqctl lays its JSON out like this and no other tool does
@@ -71,6 +73,10 @@ def documents(text: str, where: str) -> list[object]:
     Raises:
         InputError: the text is not JSON or ends too early; the message names line and column.
     """
+    try:
+        return [orjson.loads(text)]
+    except orjson.JSONDecodeError:
+        pass  # NaN, names that are not UTF-8, several documents, a mistake to be named
     try:
         return [json.loads(text)]
     except json.JSONDecodeError as error:
