@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from prefetch_advisor.case import Case, Outcome, make_case
+from prefetch_advisor.case import Case, Outcome, channel_rate, make_case
 from prefetch_advisor.config import Given, Policy
-from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
+from prefetch_advisor.consumer_count import ConsumerCount
 from prefetch_advisor.diagnosis import diagnose
 from prefetch_advisor.estimate import arrival_disagrees, estimate
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.hints import Judged, hints
-from prefetch_advisor.hints.consumers import channel_rate
 from prefetch_advisor.limits import in_force
 from prefetch_advisor.model.advice import (
     ConsumerAdvice,
-    Current,
     Finding,
     Observed,
     QueueAdvice,
@@ -26,14 +24,18 @@ from prefetch_advisor.model.advice import (
 )
 from prefetch_advisor.model.figures import Estimates
 from prefetch_advisor.model.observation import Broker, ChannelRow, QueueObservation
-from prefetch_advisor.saturation import rtt_covered
-from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
+from prefetch_advisor.recommend import (
+    barred_because,
+    count_for,
+    current_settings,
+    recommend,
+    size_for,
+)
+from prefetch_advisor.sizing import NotSized, Sizing
 from prefetch_advisor.units import duration, rate
 from prefetch_advisor.window import look
 
 _ARRIVAL = "--arrival-rate"
-#: what more prefetch or more consumers cannot mend
-_NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
 
 
 def advise(
@@ -73,11 +75,12 @@ def advise_queue(
     case = make_case(observation, window, force, estimates, policy)
     outcome = diagnose(case)
     estimates = _learnt(estimates, outcome)
-    sizing = _size(case, outcome, estimates)
-    count = _count(case, estimates)
-    current = _current(case, estimates, sizing, count)
-    recommended = _recommended(outcome, sizing, count)
-    judged = Judged(case, outcome, estimates, current, recommended, unused_channels)
+    sizing = size_for(case, outcome, estimates)
+    barred = barred_because(case)
+    count = count_for(case, outcome, estimates, barred)
+    current = current_settings(case, estimates, sizing, count)
+    recommended = recommend(case, outcome, estimates, sizing, count, current)
+    judged = Judged(case, outcome, estimates, current, recommended, unused_channels, barred)
     sized = sizing if isinstance(sizing, Sizing) else None
     return QueueAdvice(
         key=observation.key,
@@ -114,113 +117,6 @@ def _learnt(estimates: Estimates, outcome: Outcome) -> Estimates:
     return estimates
 
 
-def _present(case: Case) -> int | None:
-    """Today's prefetch of one server: 0 unlimited, ``None`` unknown."""
-    if case.force.unlimited:
-        return 0
-    each = case.force.per_server
-    return None if each is None else round(each)
-
-
-def _size(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | NotSized:
-    processing = estimates.processing
-    if outcome.scattered is not None and processing is not None:
-        processing = replace(processing, mean=outcome.scattered)
-    return size(
-        processing,
-        estimates.rtt,
-        case.concurrency,
-        case.policy,
-        _present(case),
-        exponential=outcome.scattered is not None,
-    )
-
-
-def _count(case: Case, estimates: Estimates) -> ConsumerCount:
-    processing = estimates.processing
-    barred = None
-    if case.force.single_active:
-        barred = "a single active consumer queue is worked off by one consumer"
-    elif any(c.row.exclusive for c in case.force.active):
-        barred = "an exclusive consumer allows no other"
-    elif case.row is not None and case.row.type == "stream":
-        barred = "each reader of a stream reads all of it"
-    return count_consumers(
-        estimates.arrival_rate,
-        processing.mean if processing is not None and processing.usable else None,
-        case.concurrency,
-        case.policy,
-        present=case.servers or None,
-        backlog=None if case.ready is None else case.ready + (case.unacked or 0),
-        redelivered_share=estimates.redelivered_share,
-        barred=barred,
-    )
-
-
-def _current(
-    case: Case, estimates: Estimates, sizing: Sizing | NotSized, count: ConsumerCount
-) -> Current:
-    present, k, x = _present(case), case.concurrency, case.server_rate
-    processing = estimates.processing
-    mean = processing.mean if processing is not None and processing.usable else None
-    busy = None
-    if case.saturated and x and mean:
-        busy = min(1.0, x * mean / k)
-    elif present is not None and isinstance(sizing, Sizing):
-        busy = sizing.busy_share_at(present)
-    buffered = None
-    if mean is not None and present:
-        buffered = buffered_time(present, mean, k)
-    elif mean is not None and case.unacked and case.servers:
-        buffered = buffered_time(round(case.unacked / case.servers), mean, k)
-    return Current(
-        prefetch=_listed_prefetch(case),
-        consumers=case.consumer_count,
-        busy_share=busy,
-        utilisation=count.utilisation_present,
-        buffered_time=buffered,
-        rtt_covered=rtt_covered(present, k, x) if case.saturated and x and present else None,
-    )
-
-
-def _listed_prefetch(case: Case) -> int | None:
-    """The prefetch that all active consumers have; their channel's where that is shared."""
-    if case.force.limit.kind == "channel":
-        return case.force.limit.value
-    values = {c.row.prefetch for c in case.force.active}
-    return values.pop() if len(values) == 1 else None
-
-
-def _recommended(outcome: Outcome, sizing: Sizing | NotSized, count: ConsumerCount) -> Recommended:
-    if outcome.verdict is Verdict.STALLED:
-        return Recommended(reason=_NEITHER_HELPS, consumers_reason=_NEITHER_HELPS)
-    if outcome.try_prefetch is not None:
-        reason = "the processing time is too short to tell: raise the prefetch and measure again"
-        return _advice(count, reason, outcome.try_prefetch)
-    if isinstance(sizing, NotSized):
-        return _advice(count, sizing.reason)
-    return replace(
-        _advice(count, sizing.reason, sizing.prefetch),
-        keep=sizing.keep,
-        limited_by=sizing.limited_by,
-        lower_bound_by=sizing.lower_bound_by,
-        busy_share=sizing.busy_share,
-        buffered_time=sizing.buffered_time,
-    )
-
-
-def _advice(count: ConsumerCount, reason: str, prefetch: int | None = None) -> Recommended:
-    return Recommended(
-        prefetch=prefetch,
-        consumers=count.recommended,
-        least_consumers=count.least,
-        utilisation=count.utilisation_recommended,
-        reason=reason,
-        consumers_reason=count.reason,
-        keep_consumers=count.keep,
-    )
-
-
 def _missing(outcome: Outcome, sizing: Sizing | NotSized, count: ConsumerCount) -> tuple[str, ...]:
     needs = list(outcome.missing)
     if isinstance(sizing, NotSized) and outcome.verdict is not Verdict.STALLED:
@@ -255,6 +151,7 @@ def _observed(case: Case) -> Observed:
 
 
 def _consumers(case: Case, recommended: Recommended) -> tuple[ConsumerAdvice, ...]:
+    rates = _own_rates(case)
     return tuple(
         ConsumerAdvice(
             tag=c.row.tag,
@@ -262,11 +159,24 @@ def _consumers(case: Case, recommended: Recommended) -> tuple[ConsumerAdvice, ..
             prefetch=c.row.prefetch,
             ack=c.row.ack,
             active=c.row.active,
-            rate=channel_rate(c.channel) if c.channel and len(c.channel.queues) == 1 else None,
+            rate=rates.get(c.row.channel),
             recommended_prefetch=recommended.prefetch,
         )
         for c in case.observation.consumers or ()
     )
+
+
+def _own_rates(case: Case) -> dict[str | None, float | None]:
+    """Rates of channels that serve this queue alone; none where they do not add up to it.
+
+    A channel shows the broker's 5-second average, which can say 0 beside steady acks.
+    """
+    channels = {c.row.channel: c.channel for c in case.observation.consumers or () if c.channel}
+    rates = {i: channel_rate(c) for i, c in channels.items() if len(c.queues) == 1}
+    gone, total = case.window.departures, sum(r for r in rates.values() if r is not None)
+    if gone is not None and abs(total - gone) > 0.2 * max(total, gone):
+        return {}
+    return rates
 
 
 def _notes(case: Case) -> list[str]:

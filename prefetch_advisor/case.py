@@ -8,13 +8,14 @@ from prefetch_advisor.config import Policy
 from prefetch_advisor.limits import InForce
 from prefetch_advisor.model.advice import Confidence, Finding, Verdict
 from prefetch_advisor.model.figures import Estimates, FigureSource, ProcessingTime, RoundTrip
-from prefetch_advisor.model.observation import QueueObservation, QueueRow
+from prefetch_advisor.model.observation import Channel, QueueObservation, QueueRow
 from prefetch_advisor.model.record import record
-from prefetch_advisor.window import Fill, Window, fill
+from prefetch_advisor.window import Fill, Window, departures, fill
 
 #: share of full samples from which a queue is saturated
 SATURATED = 0.9
-#: share of full samples from which that is certain
+#: share of full samples from which it may be, and from which that is certain
+UNSURE = 0.7
 SURELY_SATURATED = 0.95
 #: unacked messages a worker from which the backlog sits in the clients
 HELD_PER_WORKER = 10
@@ -44,10 +45,12 @@ class Case:
     servers: int
     #: consumers of the queue: the broker's count, else the list's
     consumer_count: int | None
-    #: x: departures per second of one server
+    #: x: messages finished per second by one server; ``None`` unknown
     server_rate: float | None
     #: messages ready and unacked at the limit in at least 90 % of the samples
     saturated: bool
+    #: its consumers' channels serve other queues too: their thread is shared
+    shared_thread: bool = False
 
     @property
     def held_by_clients(self) -> bool:
@@ -68,11 +71,21 @@ class Case:
         )
         return bool(known) and empty * 2 >= len(known)
 
+    @property
+    def loops(self) -> bool:
+        """Nearly every delivery is a redelivery and hardly any is acked: nothing gets done."""
+        rates, span = self.window.rates, self.window.rates_span
+        again = rates.redeliver or 0.0
+        delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
+        return again >= 0.8 * delivered and again * span >= 10 and (rates.ack or 0.0) < 0.1 * again
+
     def confidence(self) -> Confidence:
         """Of a verdict that rests on the samples alone."""
         if self.window.snapshot or len(self.window.lengths) < 3:
             return "low"
-        if self.fill is not None and self.saturated and self.fill.full_share < SURELY_SATURATED:
+        if self.observation.contradictions or self.force.smallest is not None:
+            return "low"
+        if self.fill is not None and UNSURE <= self.fill.full_share < SURELY_SATURATED:
             return "low"
         return "high"
 
@@ -93,6 +106,9 @@ class Outcome:
     scattered: float | None = None
     #: a prefetch to try where P cannot be told
     try_prefetch: int | None = None
+    #: why no prefetch, or no count of consumers, may be advised although figures are there
+    no_prefetch: str | None = None
+    no_count: str | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -111,8 +127,13 @@ def make_case(
     if counted is None and listed is not None:
         counted = len(listed)
     servers = force.servers if listed is not None else counted or 0
-    gone = window.departures
-    filled = fill(window, limit) if limit else None
+    if counted and any(c.figure == "consumers" for c in observation.contradictions):
+        servers = max(servers, counted)
+    keeps = row is not None and row.type == "stream"
+    filled = fill(window, limit) if limit and not keeps else None
+    saturated = filled is not None and filled.samples > 0 and filled.full_share >= SATURATED
+    channels = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
+    shared = any(len(channel.queues) > 1 for channel in channels.values())
     return Case(
         observation=observation,
         window=window,
@@ -126,9 +147,47 @@ def make_case(
         concurrency=int(estimates.concurrency.value),
         servers=servers,
         consumer_count=counted,
-        server_rate=gone / servers if gone is not None and servers else None,
-        saturated=filled is not None and filled.samples > 0 and filled.full_share >= SATURATED,
+        server_rate=_server_rate(window, servers, tuple(channels.values()), shared),
+        saturated=saturated,
+        shared_thread=shared,
     )
+
+
+def channel_rate(channel: Channel) -> float | None:
+    """Departures per second of a channel over its history, else the broker's own average."""
+    timed = [s for s in channel.row.traffic if s.at is not None]
+    if len(timed) > 1:
+        first, last = departures(timed[0].totals), departures(timed[-1].totals)
+        span = (timed[-1].at or 0.0) - (timed[0].at or 0.0)
+        if first is not None and last is not None and span > 0 and last >= first:
+            return (last - first) / span
+    return departures(channel.row.rates) if channel.row.rates is not None else None
+
+
+def _server_rate(
+    window: Window, servers: int, channels: tuple[Channel, ...], shared: bool
+) -> float | None:
+    """x: of channels that serve other queues too, all that they do; of others, by the queue.
+
+    Channels that hold nothing, or are full and ack nothing beside others that do, do not work.
+    """
+    if shared:
+        rates = [channel_rate(channel) for channel in channels]
+        known = [rate for rate in rates if rate is not None]
+        return sum(known) / len(known) if known and len(known) == len(rates) else None
+    if window.handled is None or not servers:
+        return None
+    if len(channels) == servers > 1 and window.unacked:
+        resting = sum(channel.row.unacked == 0 for channel in channels)
+        dead = sum(never_acked(channel) for channel in channels)
+        servers -= min(servers - 1, max(resting + dead, 0))
+    return window.handled / servers
+
+
+def never_acked(channel: Channel) -> bool:
+    """Whether a channel holds messages and has acked none since it was opened."""
+    traffic = channel.row.traffic
+    return bool(channel.row.unacked) and bool(traffic) and departures(traffic[-1].totals) == 0
 
 
 def inferred_processing(
@@ -151,15 +210,9 @@ def inferred_processing(
 
 
 def _of_channel(window: Window, force: InForce) -> Window:
-    """The samples of a queue whose channel serves several: the channel's unacked decides."""
+    """A limit shared with other queues: the channel's unacked decides, of which one is known."""
     channel = force.shared_channel
     if channel is None or channel.row.unacked is None or not window.lengths:
         return window
-    others = channel.row.unacked - (window.unacked or 0)
-    if others <= 0:
-        return window
-    lengths = tuple(
-        replace(s, unacked=None if s.unacked is None else s.unacked + others)
-        for s in window.lengths
-    )
-    return replace(window, lengths=lengths)
+    last = replace(window.lengths[-1], unacked=channel.row.unacked)
+    return replace(window, lengths=(last,))

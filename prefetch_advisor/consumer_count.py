@@ -27,7 +27,7 @@ class ConsumerCount:
     utilisation_present: float | None
     #: at the recommended count
     utilisation_recommended: float | None
-    #: A x P x (1 + redelivered share), in busy workers
+    #: A x P x (1 + redeliveries per message), in busy workers
     offered_load: float | None
     #: seconds until the present consumers have worked off the backlog; ``None``: never, or unknown
     drain_time: float | None
@@ -47,7 +47,7 @@ def count_consumers(
     redelivered_share: float = 0.0,
     barred: str | None = None,
 ) -> ConsumerCount:
-    """Consumers for offered load a = A P (1 + redelivered / delivered), in busy workers.
+    """Consumers for offered load a = A P (1 + redeliveries per message), in busy workers.
 
     The smallest c with a / (c k) within the target utilisation; to drain the backlog in time,
     with A + backlog / time in place of A. The present count is kept while its utilisation is

@@ -79,11 +79,13 @@ def _idle(case: Case) -> Outcome | None:
     if any(moved) or rates.ack:
         return None
     if case.window.rates_span == 0:
-        if row is None or row.has_stats or row.kind != "management":
+        if row is None or not row.full:
             return None
         # management leaves message_stats out until something happens
         reason = "no message is ready or unacked, and the broker shows no traffic for it"
         return Outcome(Verdict.IDLE, reason, "low")
+    if rates.publish is None and rates.deliver is None:
+        return None
     reason = (
         f"nothing published, delivered or acked in {duration(case.window.rates_span)}, "
         "no message ready or unacked"
@@ -141,15 +143,36 @@ def _nothing_to_consume(case: Case) -> Outcome | None:
 
 def _limit_unknown(case: Case) -> Outcome | None:
     """Consumers are there, but not how much each may hold."""
-    limit = case.force.limit
-    if limit.kind != "unknown":
+    limit, name = case.force.limit, case.observation.key.name
+    if limit.value is not None or limit.kind == "none" or limit.kind == "internal":
         return None
-    if case.ready == 0 and case.unacked == 0 and case.window.snapshot:
+    if case.observation.consumers and not case.force.active:
+        return _none_active(case)
+    if case.window.rates.deliver_no_ack:
+        reason = (
+            f"{rate(case.window.rates.deliver_no_ack)} are delivered with automatic ack, where any "
+            "prefetch is ignored"
+        )
+        finding = rules.AUTO_ACK.finding(name, reason)
+        return Outcome(Verdict.UNBOUNDED, reason, case.confidence(), findings=(finding,))
+    waiting = case.ready or (case.unacked and not case.window.rates_span)
+    if not waiting and (limit.kind == "credit" or case.window.snapshot):
         reason = f"nothing waits now; {limit.origin}"
-        return Outcome(Verdict.KEEPING_UP, reason, "low", (_CONSUMERS_MISSING,))
-    missing = case.force.unclear or _CONSUMERS_MISSING
-    finding = inputs.NO_DATA.finding(case.observation.key.name, limit.origin)
-    return Outcome(Verdict.UNKNOWN, limit.origin, "low", (missing,), findings=(finding,))
+        missing = () if limit.kind == "credit" else (_CONSUMERS_MISSING,)
+        return Outcome(Verdict.KEEPING_UP, reason, "low", missing)
+    missing = (case.force.unclear or _CONSUMERS_MISSING,)
+    finding = inputs.NO_DATA.finding(name, limit.origin)
+    return Outcome(Verdict.UNKNOWN, limit.origin, "low", missing, findings=(finding,))
+
+
+def _none_active(case: Case) -> Outcome | None:
+    if not case.ready:
+        return None
+    total = len(case.observation.consumers or ())
+    states = sorted({c.row.status or "inactive" for c in case.observation.consumers or ()})
+    reason = f"{case.ready:,} messages are ready and none of {total} consumers is active"
+    reason += f" ({', '.join(states)})"
+    return Outcome(Verdict.DELIVERY_LIMITED, reason, case.confidence())
 
 
 def _unbounded(case: Case) -> Outcome | None:
@@ -165,7 +188,7 @@ def _unbounded(case: Case) -> Outcome | None:
 
 
 def _stalled(case: Case) -> Outcome | None:
-    if not case.saturated or case.window.departures != 0:
+    if not case.saturated or not _nothing_finished(case):
         return None
     processing = case.estimates.processing
     known = processing if processing is not None and processing.usable else None
@@ -185,6 +208,12 @@ def _stalled(case: Case) -> Outcome | None:
     return Outcome(
         Verdict.STALLED, reason, "low" if known is None else case.confidence(), findings=(finding,)
     )
+
+
+def _nothing_finished(case: Case) -> bool:
+    """No ack, and nothing delivered that could have been given back."""
+    window = case.window
+    return window.departures == 0 and not window.handled and not window.rates.deliver
 
 
 def _saturated(case: Case) -> Outcome | None:
@@ -270,7 +299,7 @@ def _inferred_from_held(case: Case) -> ProcessingTime | None:
         return None
     if any(c.row.ack == "auto" for c in case.force.active):
         return None
-    acks = (case.window.departed or 0.0) / max(1, case.servers)
+    acks = case.window.finished / max(1, case.servers)
     origin = f"concurrency / {rate(x)} a consumer, busy all the time with what it holds"
     return inferred_processing(case.concurrency / x, acks, case.servers, origin)
 
@@ -279,7 +308,9 @@ def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
     if case.window.rates_span == 0 and case.held_by_clients:
         return _perhaps_hoarding(case)
-    if fill is None or not fill.samples:
+    if case.force.limit.kind == "internal":
+        reason = f"read by {case.force.limit.origin}"
+    elif fill is None or not fill.samples:
         reason = "nothing waits that its consumers could take"
     elif fill.samples == 1:
         most = case.force.limit.value
@@ -288,6 +319,8 @@ def _keeping_up(case: Case) -> Outcome:
         reason = f"full in {fill.full} of {fill.samples} samples"
         if fill.full:
             reason += f" ({percent(fill.full_share)})"
+    if case.window.ready_growth and case.window.ready_growth > 0 and not case.ready_about_zero:
+        reason += f"; ready grows by {rate(case.window.ready_growth)}"
     return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
 
 
@@ -301,7 +334,7 @@ def _perhaps_hoarding(case: Case) -> Outcome:
         case.observation.key.name, f"{case.unacked:,} unacked, and no ack rate is known"
     )
     missing = (saturation.RATES_MISSING,)
-    return Outcome(Verdict.KEEPING_UP, reason, "low", missing, findings=(finding,))
+    return Outcome(Verdict.UNKNOWN, reason, "low", missing, findings=(finding,))
 
 
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (

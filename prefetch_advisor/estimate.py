@@ -13,11 +13,13 @@ from prefetch_advisor.model.figures import (
 )
 from prefetch_advisor.model.observation import Distribution, QueueObservation, TimingRow
 from prefetch_advisor.statistics import mean_interval
-from prefetch_advisor.units import duration
+from prefetch_advisor.units import duration, number, rate
 from prefetch_advisor.window import Window, busiest_minute
 
 #: publish rate and departures + growth may differ by this share before it is said
 CROSS_CHECK = 0.10
+#: a queue this near to its length limit drops or refuses
+_FULL = 0.98
 #: departures from which an unsaturated queue bounds P
 LEAST_DEPARTURES = 30
 
@@ -38,6 +40,8 @@ def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[fl
     """(publish rate, departures + growth) where they differ by more than 10 %."""
     published, gone = window.rates.publish, window.departures
     if published is None or gone is None or window.growth is None:
+        return None
+    if observation.row is not None and observation.row.type == "stream":
         return None
     arrived = gone + window.growth
     if abs(published - arrived) <= CROSS_CHECK * max(published, arrived) or (
@@ -92,9 +96,9 @@ def _below_resolution(timings: TimingRow, seen: Distribution) -> ProcessingTime:
 
 
 def _bound_on_processing(window: Window) -> ProcessingTime | None:
-    """Mean unacked / departures (Little's law): the time a message is in the client, so P too."""
-    gone, held = window.departures, window.mean_unacked
-    if not gone or held is None or held < 1 or (window.departed or 0) < LEAST_DEPARTURES:
+    """Mean unacked / finished (Little's law): the time a message is in the client, so P too."""
+    gone, held = window.handled, window.mean_unacked
+    if not gone or held is None or held < 1 or window.finished < LEAST_DEPARTURES:
         return None
     if window.rates.deliver_no_ack and window.rates.deliver_no_ack > 0.01 * gone:
         return None  # auto-acked messages are never unacked: the ratio says nothing of them
@@ -102,7 +106,7 @@ def _bound_on_processing(window: Window) -> ProcessingTime | None:
         mean=held / gone,
         source=FigureSource.BOUND,
         side="at most",
-        origin=f"{held:.3g} unacked / {gone:.3g} departures per second",
+        origin=f"{number(held)} unacked / {rate(gone)} finished",
     )
 
 
@@ -137,17 +141,27 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
     if given.arrival_rate is not None:
         return Figure(given.arrival_rate, FigureSource.GIVEN, "--arrival-rate")
     throttled = _throttled(observation)
+    published = window.rates.publish
+    row = observation.row
+    if row is not None and row.type == "stream":  # it keeps what was acked: growth is arrivals
+        growth = window.ready_growth if published is None else published
+        return None if growth is None else _arrival(growth, "publish rate", throttled)
     gone = window.departures
     if gone is not None and window.growth is not None and window.rates_span > 5:
+        arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)
-        if busiest is not None and busiest > gone + window.growth:
-            value, origin = busiest, f"busiest minute of {duration(window.rates_span)}"
-        else:
-            value = max(0.0, gone + window.growth)
-            origin = f"departures + growth over {duration(window.rates_span)}"
-        return _arrival(value, origin, throttled)
-    if window.rates.publish is not None:
-        return _arrival(window.rates.publish, "publish rate of the last seconds", throttled)
+        if busiest is not None and busiest > arrived:
+            origin = f"busiest minute of {duration(window.rates_span)}"
+            return _arrival(busiest, origin, throttled)
+        if published is not None and published > arrived * (1 + CROSS_CHECK):
+            origin = (
+                f"publish rate over {duration(window.rates_span)}: not all of it stays to be read"
+            )
+            return _arrival(published, origin, throttled)
+        origin = f"departures + growth over {duration(window.rates_span)}"
+        return _arrival(arrived, origin, throttled)
+    if published is not None and (published > 0 or not window.ready):
+        return _arrival(published, "publish rate of the last seconds", throttled)
     return _departures_of_timings(observation.timings)
 
 
@@ -166,9 +180,11 @@ def _throttled(observation: QueueObservation) -> str | None:
         return None
     if row.state == "flow":
         return "flow control holds publishers back"
-    longest = row.settings.get("max-length")
-    if isinstance(longest, int) and row.ready is not None and row.ready >= longest > 0:
-        return f"the queue is at its max-length of {longest}"
+    bounds = (("max-length", row.ready), ("max-length-bytes", row.ready_bytes))
+    for setting, there in bounds:
+        longest = row.settings.get(setting)
+        if isinstance(longest, int) and there is not None and there >= _FULL * longest > 0:
+            return f"the queue is at its {setting} of {longest}"
     return None
 
 
@@ -184,7 +200,12 @@ def _departures_of_timings(timings: TimingRow | None) -> Figure | None:
 
 
 def _redelivered_share(window: Window) -> float:
+    """Redeliveries for each message that leaves: r / (d - r), at most 9.
+
+    Of d deliveries, r redeliveries among them, d - r are of new messages; each message is thus
+    delivered d / (d - r) times.
+    """
     again, delivered = window.rates.redeliver, window.rates.deliver
     if not again or not delivered:
         return 0.0
-    return min(1.0, again / delivered)
+    return min(9.0, again / max(delivered - again, 0.1 * delivered))

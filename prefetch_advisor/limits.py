@@ -14,10 +14,7 @@ from prefetch_advisor.model.observation import Channel, Consumer, QueueObservati
 from prefetch_advisor.model.record import record
 from prefetch_advisor.window import Window
 
-_SHARED_UNSEEN = (
-    "listed prefetch 0 beside unacked that stands still with messages ready: "
-    "a global (channel-wide) limit that this broker does not show"
-)
+_SHARED_UNSEEN = "a global (channel-wide) limit that this broker does not show"
 
 
 @record
@@ -38,12 +35,15 @@ class InForce:
     #: whether the only figure missing is one that a closer look would supply
     unclear: str | None = None
 
+    #: prefetch of the server that has the smallest, where consumers differ
+    smallest: int | None = None
+
     @property
     def per_server(self) -> float | None:
-        """Prefetch of one server; ``None`` when unlimited or unknown."""
+        """Prefetch of one server, the smallest where they differ; ``None``: none or unknown."""
         if self.limit.value is None or not self.servers:
             return None
-        return self.limit.value / self.servers
+        return self.limit.value / self.servers if self.smallest is None else self.smallest
 
 
 def in_force(observation: QueueObservation, window: Window) -> InForce:
@@ -53,15 +53,19 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
         return InForce(Limit(None, "unknown", "measured", "no list of consumers was read"))
     single_active = is_single_active(observation)
     active = active_consumers(observation, single_active)
-    servers = len({c.row.channel or f"{i}" for i, c in enumerate(active)})
     ours = tuple(c for c in active if not is_internal(c))
-    if active and not ours:
-        value = _sum_known(active)
-        limit = Limit(value, "internal", "measured", "the broker's own consumers")
-        return InForce(limit, active, servers, single_active=single_active)
-    plain = _plain_sum(ours)
-    if plain is not None:
-        return InForce(plain, active, servers, (), single_active)
+    servers = len({c.row.channel or f"{i}" for i, c in enumerate(ours)})
+    if not active:
+        origin = "none of its consumers is active" if consumers else "it has no consumers"
+        return InForce(Limit(None, "unknown", "measured", origin), single_active=single_active)
+    if not ours:
+        origin = "a shovel, federation or MQTT: its own window, excused"
+        return InForce(Limit(None, "internal", "measured", origin), active)
+    if not is_type_unknown(observation, ours):
+        plain = _plain_sum(ours)
+        if plain is not None:
+            least = _smallest(ours)
+            return InForce(plain, active, servers, (), single_active, smallest=least)
     parts = [_own_limit(c, observation) for c in ours]
     unclear = next((p.unclear for p in parts if p.unclear), None)
     if unclear:
@@ -133,6 +137,22 @@ def version_of(text: str | None) -> tuple[int, ...] | None:
     return tuple(int(n) for n in found.groups(default="0")) if found else None
 
 
+def is_type_unknown(observation: QueueObservation, ours: tuple[Consumer, ...]) -> bool:
+    """Whether prefetch 0 is listed and it is not known what the queue's type makes of it."""
+    known = observation.row is not None and observation.row.type is not None
+    return not known and any(c.row.prefetch == 0 and c.row.ack != "auto" for c in ours)
+
+
+def _smallest(ours: tuple[Consumer, ...]) -> int | None:
+    """The smallest prefetch of a server, where servers differ; ``None`` where they do not."""
+    sums: dict[str, int] = {}
+    for i, consumer in enumerate(ours):
+        where = consumer.row.channel or f"consumer {i}"
+        sums[where] = sums.get(where, 0) + (consumer.row.prefetch or 0)
+    values = set(sums.values())
+    return min(values) if len(values) > 1 else None
+
+
 def _plain_sum(ours: tuple[Consumer, ...]) -> Limit | None:
     """The common case: every consumer has its own prefetch and nothing else limits it."""
     counts: dict[int, int] = {}
@@ -177,6 +197,8 @@ def _own_limit(consumer: Consumer, observation: QueueObservation) -> _Part:
         return _Part(None, "credit")
     if queue_type == "quorum":
         return _Part(QUORUM_UNLIMITED, "quorum-default")
+    if queue_type is None:
+        return _Part(None, "none", unclear="type of the queue (2,000 on a quorum queue)")
     shared = channel.row.global_prefetch if channel else None
     if shared:
         return _Part(shared, "channel")
@@ -240,12 +262,16 @@ def _from_samples(
     blocked = any(c.row.status == "blocked" for c in ours)
     standing = len(levels) == 1 and 0 not in levels and None not in levels
     if standing and (len(ready) >= 3 or blocked):
-        limit = Limit(window.unacked, "channel", "inferred", _SHARED_UNSEEN)
-        return InForce(limit, active, servers, (), single_active)
+        if observation.row is None or observation.row.type is None:
+            words = f"unacked stands at {window.unacked:,} with prefetch 0 listed; type unknown"
+            limit = Limit(window.unacked, "inferred", "inferred", words)
+        else:
+            limit = Limit(window.unacked, "channel", "inferred", _SHARED_UNSEEN)
+        return InForce(limit, active, servers, (), single_active, unclear=unclear)
     if standing and window.snapshot:
         words = (
             "prefetch 0 is listed, but messages are ready and unacked is not 0: unlimited, or a "
-            "global limit on the channel"
+            "limit of the channel or of the queue's type"
         )
         limit = Limit(None, "unknown", "measured", words)
         return InForce(limit, active, servers, (), single_active, unclear=unclear)
@@ -257,11 +283,6 @@ def _from_samples(
     return InForce(
         Limit(None, "none", "measured", words), active, servers, unlimited, single_active
     )
-
-
-def _sum_known(consumers: Sequence[Consumer]) -> int | None:
-    values = [c.row.prefetch for c in consumers if c.row.prefetch]
-    return sum(values) if len(values) == len(consumers) else None
 
 
 def _unlimited_words(consumers: Sequence[Consumer]) -> str:
@@ -277,6 +298,10 @@ def _unlimited_words(consumers: Sequence[Consumer]) -> str:
 
 def _words(consumers: Sequence[Consumer], parts: Sequence[_Part], capped: bool) -> str:
     counts: dict[str, int] = {}
+    if all(part.kind == "channel" for part in parts):
+        shared = {part.value for part in parts}
+        values = ", ".join(map(str, sorted(filter(None, shared))))
+        return f"{values}, shared by {len(parts)} consumers"
     for part in parts:
         text = f"{part.value}" if part.kind != "quorum-default" else "2000 (0 on a quorum queue)"
         counts[text] = counts.get(text, 0) + 1

@@ -5,6 +5,7 @@ consumer is busy a few per cent of its time; so the question is settled by P, by
 """
 
 import math
+from dataclasses import replace
 
 from prefetch_advisor.case import Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
@@ -18,6 +19,14 @@ from prefetch_advisor.units import duration, number, percent, rate
 BUSY = 0.9
 #: raising the prefetch must gain this much to be worth a verdict
 LEAST_GAIN = 0.05
+#: modelled busy share from which more prefetch cannot be what is missing
+FED = 0.95
+#: an effective round trip so many times the known one is no round trip
+FAR = 10
+#: seconds; what a network and a broker together may take at the very most
+LONGEST_ROUND_TRIP = 1.0
+#: a given round trip may exceed the whole cycle by this factor before it is refused
+IMPOSSIBLE_CYCLE = 1.2
 #: an unmeasured round trip is taken as covered from this R* on
 SURELY_COVERED = 0.010
 #: a busy share above this cannot be: the concurrency must be higher
@@ -39,14 +48,16 @@ def judge(case: Case) -> Outcome:
     x, n = case.server_rate, case.force.per_server
     if n is None:  # saturated implies a finite limit and a server
         raise AssertionError("a saturated queue has a limit")
+    if x is None and case.shared_thread:
+        return _shared_thread(case)
     if x is None:
         return _without_rates(case, n)
     full = f"{_full(case)}: unacked stays at {case.force.limit.origin}"
     if x == 0:
-        seen = duration(case.window.rates_span)
+        seen = "in the one sample" if case.window.snapshot else duration(case.window.rates_span)
         return Outcome(
             Verdict.AT_LIMIT,
-            f"{full}, and no ack in {seen}; too short to call it stalled",
+            f"{full}, and no ack in {seen.removeprefix('in ')}; too short to call it stalled",
             "low",
             missing=("60 s of history: no ack in that time means the acks are not sent",),
         )
@@ -59,6 +70,15 @@ def judge(case: Case) -> Outcome:
     if rtt is not None and rtt.usable:
         return _with_round_trip(case, rtt, x, n, full)
     return _with_neither(case, x, n, full)
+
+
+def _shared_thread(case: Case) -> Outcome:
+    reason = (
+        f"{_full(case)}, but its consumers' channels serve other queues too, and what those "
+        "channels do in all is not in the input"
+    )
+    missing = ("/api/channels, for the rates of whole channels",)
+    return Outcome(Verdict.AT_LIMIT, reason, "low", missing)
 
 
 def _full(case: Case) -> str:
@@ -80,22 +100,67 @@ def _with_processing(
         reason = f"{full}, and consumers are busy {percent(min(busy, 1.0))} of their time ({each})"
         return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
     effective = max(0.0, n / x - processing.mean)
-    seen = RoundTrip(
-        effective, FigureSource.INFERRED, f"prefetch {number(n)} / {rate(x)} - processing time"
-    )
     reason = (
         f"{full}, but consumers are busy only {percent(busy)} of their time ({each}): they wait "
         f"{duration(effective)} for the next delivery"
     )
     given = case.estimates.rtt
-    held: tuple[Finding, ...] = ()
-    use: RoundTrip | None = seen
-    if given is not None and given.usable:
-        if effective > 2 * given.mean + 0.001:
-            held = (_acks_held(case, effective, given),)
-        elif effective >= 0.5 * given.mean:
-            use = None  # the measured one is as good, and may carry its spread
-    return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence(), rtt=use, findings=held)
+    if given is None or not given.usable:
+        doubt = _no_round_trip_is(effective)
+        return _waiting(case, reason, doubt, (), _seen(effective, n, x))
+    if effective > 2 * given.mean + 0.001:
+        held = _acks_held(case, effective, given)
+        covers = n * processing.mean / (k * (processing.mean + given.mean))
+        doubt = _doubt(effective, given)
+        far = covers >= FED or effective > FAR * given.mean
+        return _waiting(
+            case, reason, doubt if far else None, (held,), _seen(effective, n, x), doubt
+        )
+    # the measured one is as good, and may carry its spread
+    near = effective >= 0.5 * given.mean
+    return _waiting(case, reason, None, (), None if near else _seen(effective, n, x))
+
+
+def _seen(effective: float, n: float, x: float) -> RoundTrip:
+    origin = f"prefetch {number(n)} / {rate(x)} - processing time"
+    return RoundTrip(effective, FigureSource.INFERRED, origin)
+
+
+def _waiting(
+    case: Case,
+    reason: str,
+    doubt: str | None,
+    findings: tuple[Finding, ...],
+    rtt: RoundTrip | None,
+    no_count: str | None = None,
+) -> Outcome:
+    """Round-trip-bound by P; with a doubt, without numbers to set."""
+    return Outcome(
+        Verdict.ROUND_TRIP_BOUND,
+        reason if doubt is None else f"{reason}; {doubt}",
+        case.confidence() if doubt is None else "low",
+        rtt=rtt,
+        no_prefetch=doubt,
+        no_count=doubt or no_count,
+        findings=findings,
+    )
+
+
+def _no_round_trip_is(effective: float) -> str | None:
+    if effective <= LONGEST_ROUND_TRIP:
+        return None
+    return (
+        f"no network takes {duration(effective)}: the acks are held by the client, or the "
+        "processing time is not of this queue; settle that first"
+    )
+
+
+def _doubt(effective: float, given: RoundTrip) -> str:
+    return (
+        f"{duration(effective)} where the round trip is {duration(given.mean)} ({given.source}): "
+        "the acks are held by the client, or the processing time is not of this queue; settle "
+        "that first"
+    )
 
 
 def _busier_than_possible(case: Case, busy: float, each: str, full: str) -> Outcome:
@@ -131,13 +196,15 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
     """Only R known: P from x with the simulator of the sizing."""
     k, r = case.concurrency, rtt.mean
     covered = rtt_covered(n, k, x)
+    if r > IMPOSSIBLE_CYCLE * n / x:
+        return _slower_than_possible(case, rtt, x, n, full)
     if covered < r and n / x - r < r / 4:
         return _processing_unknown(case, rtt, x, n, full)
     constant = solve_processing(x, round(n), r, k, exponential=False)
     if constant is None:
         return _with_neither(case, x, n, full)
     scattered = solve_processing(x, round(n), r, k, exponential=True)
-    acks = (case.window.departed or 0.0) / max(1, case.servers)
+    acks = case.window.finished / max(1, case.servers)
     origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
     seen = inferred_processing(constant, acks, case.servers, origin)
     gain = k / (x * constant) - 1
@@ -188,6 +255,24 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
     )
 
 
+def _slower_than_possible(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
+    """More leaves than prefetch / R lets through: the R given is not this queue's."""
+    message = (
+        f"{rate(x)} a consumer at prefetch {number(n)} is a round trip of at most "
+        f"{duration(n / x)}, not {duration(rtt.mean)} ({rtt.origin})"
+    )
+    finding = inputs.INCONSISTENT_INPUT.finding(
+        case.observation.key.name, message, "Measure the round trip where the consumers run."
+    )
+    outcome = _with_neither(case, x, n, full)
+    return replace(
+        outcome,
+        confidence="low",
+        findings=(finding,),
+        no_prefetch="the round trip given is longer than what the broker shows",
+    )
+
+
 def _processing_unknown(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
     """N / x - R below R / 4: nearly all of the cycle is round trip, and P drowns in it."""
     most = ProcessingTime(
@@ -212,11 +297,11 @@ def _processing_unknown(case: Case, rtt: RoundTrip, x: float, n: float, full: st
 
 def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
     """R unknown or only bounded: processing-bound where R* is beyond any likely round trip."""
-    k = case.concurrency
+    k, trip = case.concurrency, case.estimates.rtt
     covered = rtt_covered(n, k, x)
-    bound = case.estimates.rtt.mean if case.estimates.rtt is not None else 0.0
+    bound = trip.mean if trip is not None and not trip.usable else 0.0
     if covered >= SURELY_COVERED and covered >= 10 * bound:
-        acks = (case.window.departed or 0.0) / max(1, case.servers)
+        acks = case.window.finished / max(1, case.servers)
         origin = f"concurrency / {rate(x)} a consumer, which holds while it is busy all the time"
         confidence = case.confidence()
         return Outcome(

@@ -125,3 +125,8 @@ def size(count: float) -> str:
             return f"{number(count)} {name}"
         count /= 1000
     return f"{number(count)} TB"
+
+
+def plural(count: int, noun: str) -> str:
+    """``count`` with its noun: "1 row", "1,200 rows"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

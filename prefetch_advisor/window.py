@@ -24,6 +24,8 @@ _COUNTERS = tuple(f.name for f in fields(Traffic))
 #: management timestamps are epochs; a series of files counts from 0
 _EPOCH = 1e9
 _all_counters = attrgetter(*_COUNTERS)
+#: counters and depths are sampled at different moments: flows agree within this share
+NOISE = 0.1
 NO_TRAFFIC = Traffic()
 
 
@@ -38,8 +40,10 @@ class Window:
     rates: Traffic
     #: seconds that ``rates`` cover; 5 for the broker's own average; 0 without rates
     rates_span: float
-    #: messages that left in that time; ``None`` unknown
-    departed: float | None
+    #: messages that left the queue for good, per second; ``None`` unknown
+    departures: float | None
+    #: messages that consumers finished, per second: acked, or given back; ``None`` unknown
+    handled: float | None
     #: ready + unacked and ready alone, per second; ``None`` without two timed samples
     growth: float | None
     ready_growth: float | None
@@ -54,9 +58,9 @@ class Window:
         return len(self.lengths) <= 1
 
     @property
-    def departures(self) -> float | None:
-        """Messages leaving the queue, per second: acks and deliveries that need none."""
-        return departures(self.rates)
+    def finished(self) -> float:
+        """Messages that consumers finished within the window."""
+        return (self.handled or 0.0) * self.rates_span
 
     @property
     def ready(self) -> int | None:
@@ -94,12 +98,41 @@ class Fill:
         return self.open / self.samples if self.samples else 0.0
 
 
-def departures(traffic: Traffic) -> float | None:
-    """Acks, auto-ack deliveries and auto-ack gets together; ``None`` when none of them is known."""
+def departures(traffic: Traffic, manual: bool = False) -> float | None:
+    """Acks, auto-ack deliveries and auto-ack gets together; ``None`` when they are not known.
+
+    No acks are no proof of none leaving while the auto-ack deliveries were not asked for, unless
+    every consumer is known to ack (``manual``).
+    """
     ack, unasked, fetched = traffic.ack, traffic.deliver_no_ack, traffic.get_no_ack
-    if ack is None and unasked is None and fetched is None:
+    if (ack is None and unasked is None and fetched is None) or (
+        not ack and unasked is None and not manual
+    ):
         return None
     return (ack or 0.0) + (unasked or 0.0) + (fetched or 0.0)
+
+
+def _flows(
+    rates: Traffic, filling: float | None, manual: bool
+) -> tuple[float | None, float | None]:
+    """Departures and finished messages per second; ``filling``: growth of unacked per second.
+
+    No counter shows what consumers reject. But what is delivered and does not stay unacked was
+    finished, and what of it was not delivered again has left: a dead-lettered message has, a
+    requeued one has not. These count where they exceed the acks by more than sampling noise.
+    """
+    gone = departures(rates, manual)
+    if gone is None or rates.deliver is None or filling is None:
+        return gone, gone
+    delivered = rates.deliver + (rates.get or 0.0)
+    instant = (rates.deliver_no_ack or 0.0) + (rates.get_no_ack or 0.0)
+    finished = delivered - filling + instant
+    left = finished - (rates.redeliver or 0.0)
+    slack = NOISE * max(delivered, gone)
+    return (
+        left if left > gone + slack else gone,
+        finished if finished > gone + slack else gone,
+    )
 
 
 def fill(window: Window, limit: int) -> Fill:
@@ -122,25 +155,28 @@ def look(observation: QueueObservation) -> Window:
     """The window of a queue: samples older than the newest consumer's connection are dropped."""
     row = observation.row
     if row is None:
-        return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None)
+        return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None, None)
     timeless = len(row.lengths) == 1 and row.lengths[0].at is None
     since = None if timeless else _newest_connection(observation)
     lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
     timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
     timed = _since_reset(timed)
     span, growth, ready_growth = _growth(lengths)
-    rates, rates_span, departed = _rates(timed, row.has_stats)
+    rates, rates_span = _rates(timed, row.has_stats)
     one_clockless = len(row.lengths) <= 1 or row.lengths[0].at is not None
     if rates_span == 0 and row.rates is not None and one_clockless:
         rates, rates_span = _with_zeros(row.rates, row.has_stats), 5.0
-        per_second = departures(rates)
-        departed = None if per_second is None else per_second * 5.0
+    filling = None if growth is None or ready_growth is None else growth - ready_growth
+    listed = observation.consumers
+    manual = bool(listed) and all(c.row.ack == "manual" for c in listed or ())
+    gone, handled = _flows(rates, filling, manual)
     return Window(
         lengths=lengths,
         span=span,
         rates=rates,
         rates_span=rates_span,
-        departed=departed,
+        departures=gone,
+        handled=handled,
         growth=growth,
         ready_growth=ready_growth,
         traffic=timed,
@@ -216,15 +252,13 @@ def _since_reset(samples: tuple[TrafficSample, ...]) -> tuple[TrafficSample, ...
     return samples[start:]
 
 
-def _rates(
-    samples: tuple[TrafficSample, ...], has_stats: bool
-) -> tuple[Traffic, float, float | None]:
+def _rates(samples: tuple[TrafficSample, ...], has_stats: bool) -> tuple[Traffic, float]:
     if len(samples) < 2:
-        return NO_TRAFFIC, 0.0, None
+        return NO_TRAFFIC, 0.0
     first, last = samples[0], samples[-1]
     span = (last.at or 0.0) - (first.at or 0.0)
     if span <= 0:
-        return NO_TRAFFIC, 0.0, None
+        return NO_TRAFFIC, 0.0
     rates = {}
     for name in _COUNTERS:
         now = getattr(last.totals, name)
@@ -233,9 +267,7 @@ def _rates(
             rates[name] = (now - (getattr(first.totals, name) or 0.0)) / span
         elif has_stats:
             rates[name] = 0.0
-    traffic = Traffic(**rates)
-    per_second = departures(traffic)
-    return traffic, span, None if per_second is None else per_second * span
+    return Traffic(**rates), span
 
 
 def _with_zeros(rates: Traffic, has_stats: bool) -> Traffic:

@@ -40,6 +40,7 @@ PART_OF = {
     "consumer_count": "sizing",
     "hints": "diagnosis",
     "replay": "engine",
+    "recommend": "diagnosis",
     "saturation": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",

@@ -13,6 +13,7 @@ __all__ = ["Judged", "hints"]
 CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
+    consumers.dead_consumers,
     prefetch.prefetch_low,
     prefetch.prefetch_high,
     consumers.consumer_count,
@@ -21,6 +22,7 @@ CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
     consumers.unequal,
     consumers.early_ack,
     consistency.consistency,
+    consistency.contradicted,
     consistency.samples,
 )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prefetch_advisor.case import channel_rate, never_acked
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Channel
-from prefetch_advisor.units import duration, number, percent, rate
-from prefetch_advisor.window import departures
+from prefetch_advisor.units import duration, number, percent, plural, rate
 
 #: rates of equal consumers differ by less than this factor
 UNEQUAL_FACTOR = 2.0
@@ -18,17 +18,19 @@ UNEQUAL_FACTOR = 2.0
 
 def consumer_count(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
-    verdict = judged.outcome.verdict
-    if judged.case.force.single_active:
+    verdict, servers = judged.outcome.verdict, judged.case.servers
+    if judged.barred is not None or judged.outcome.no_count is not None:
         return
     if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
         they = "consumer is" if current.consumers == 1 else "consumers are"
         message = f"{current.consumers} {they} busy all the time"
-        if advised.consumers is not None and (current.consumers or 0) < advised.consumers:
+        if servers and servers < (current.consumers or 0):
+            message += f" on {plural(servers, 'channel')}, whose consumers share its thread"
+        if advised.consumers is not None and servers < advised.consumers:
             message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
             if advised.utilisation is not None:
                 message += f" ({percent(advised.utilisation)} busy)"
-            help_ = f"Run {advised.consumers} consumers, or raise their concurrency."
+            help_ = f"Run {advised.consumers} consumers, each on a channel and thread of its own."
             yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
         elif advised.consumers is None:
             yield rules.ADD_CONSUMERS.finding(
@@ -36,11 +38,10 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
             )
     elif (
         advised.consumers is not None
-        and current.consumers is not None
-        and 0 < advised.consumers < current.consumers
+        and 0 < advised.consumers < servers
         and verdict in (Verdict.KEEPING_UP, Verdict.IDLE)
     ):
-        message = f"{current.consumers} consumers run"
+        message = f"{servers} consumers run"
         if current.utilisation is not None:
             message += f" at a utilisation of {percent(current.utilisation)}"
         message += f"; {advised.consumers} would carry {rate(_arrivals(judged))}"
@@ -56,13 +57,8 @@ def acks(judged: Judged) -> Iterator[Finding]:
     case = judged.case
     rates, span = case.window.rates, case.window.rates_span
     delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
-    if (
-        rates.redeliver
-        and rates.redeliver >= 0.8 * delivered
-        and rates.redeliver * span >= 10
-        and (rates.ack or 0.0) < 0.1 * rates.redeliver
-    ):
-        message = f"{rate(rates.redeliver)} of {rate(delivered)} delivered are redeliveries"
+    if case.loops:
+        message = f"{rate(rates.redeliver or 0.0)} of {rate(delivered)} delivered are redeliveries"
         message += f", {rate(rates.ack or 0.0)} are acked"
         yield rules.REDELIVERY_LOOP.finding(judged.name, message)
         return
@@ -71,25 +67,42 @@ def acks(judged: Judged) -> Iterator[Finding]:
     held = all(s.unacked for s in case.window.lengths) and bool(case.window.lengths)
     longest = judged.estimates.processing
     patience = 3 * ((longest.p99 or longest.mean) if longest and longest.usable else 0.0)
-    if held and case.window.departures == 0 and span >= patience and case.servers:
+    idle = case.window.departures == 0 and (case.window.handled or 0) < 0.05 * max(delivered, 1)
+    if held and idle and span >= patience and case.servers:
         message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
         yield rules.NO_ACKS.finding(judged.name, message)
 
 
-def early_ack(judged: Judged) -> Iterator[Finding]:
-    case, processing = judged.case, judged.estimates.processing
-    arrivals, held = judged.estimates.arrival_rate, case.window.mean_unacked
-    if processing is None or arrivals is None or held is None or case.window.snapshot:
+def dead_consumers(judged: Judged) -> Iterator[Finding]:
+    """Consumers that hold all they may and have never acked, beside others that do."""
+    case = judged.case
+    if not case.window.departures or judged.outcome.verdict is Verdict.STALLED:
         return
-    if processing.source not in (FigureSource.MEASURED, FigureSource.GIVEN) or case.saturated:
+    for consumer in case.force.active:
+        channel, prefetch = consumer.channel, consumer.row.prefetch
+        if channel is None or not prefetch or len(channel.queues) > 1:
+            continue
+        if (channel.row.unacked or 0) >= prefetch and never_acked(channel):
+            message = f"a consumer holds {channel.row.unacked:,} and has never acked one"
+            yield rules.NO_ACKS.finding(judged.name, message)
+
+
+def early_ack(judged: Judged) -> Iterator[Finding]:
+    """Mean unacked far below the work in hand, A x P: acked before the work."""
+    case, processing = judged.case, judged.estimates.processing
+    held = case.window.mean_unacked
+    if processing is None or held is None or case.saturated or case.fill is None:
+        return
+    if processing.source not in (FigureSource.MEASURED, FigureSource.GIVEN):
         return
     if any(c.row.ack != "manual" for c in case.force.active) or not case.force.active:
         return
-    gone = case.window.departures
-    busy = processing.mean * (gone or 0.0)
-    if busy >= 1 and held < busy / 2:
+    gone = case.window.departures or 0.0
+    busy = processing.mean * gone
+    # enough samples that so few unacked are no accident
+    if held < busy / 2 and busy * len(case.window.lengths) >= 4:
         message = (
-            f"{rate(gone or 0.0)} x {duration(processing.mean)} is {number(busy)} in work, "
+            f"{rate(gone)} x {duration(processing.mean)} is {number(busy)} in work, "
             f"but only {number(held)} are unacked"
         )
         yield rules.EARLY_ACK.finding(judged.name, message)
@@ -115,14 +128,3 @@ def unequal(judged: Judged) -> Iterator[Finding]:
     if min(rates) > 0 and max(rates) > UNEQUAL_FACTOR * min(rates):
         message = f"{rate(min(rates))} to {rate(max(rates))} a consumer, each at its own limit"
         yield rules.UNEQUAL.finding(judged.name, message)
-
-
-def channel_rate(channel: Channel) -> float | None:
-    """Departures per second of a channel over its history, else the broker's own average."""
-    timed = [s for s in channel.row.traffic if s.at is not None]
-    if len(timed) > 1:
-        first, last = departures(timed[0].totals), departures(timed[-1].totals)
-        span = (timed[-1].at or 0.0) - (timed[0].at or 0.0)
-        if first is not None and last is not None and span > 0 and last >= first:
-            return (last - first) / span
-    return departures(channel.row.rates) if channel.row.rates is not None else None

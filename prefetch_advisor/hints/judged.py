@@ -26,6 +26,8 @@ class Judged:
     recommended: Recommended
     #: channels that set a prefetch and consume nothing
     unused_channels: Sequence[ChannelRow] = ()
+    #: why more consumers would not share the work
+    barred: str | None = None
 
     @property
     def name(self) -> str:

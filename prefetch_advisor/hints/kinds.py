@@ -21,7 +21,7 @@ def global_qos(judged: Judged) -> Iterator[Finding]:
     if shared:
         message = f"the channel's limit of {', '.join(map(str, shared))} is shared by its consumers"
         yield rules.GLOBAL_QOS.finding(judged.name, message)
-    elif case.force.limit.source == "inferred":
+    elif case.force.limit.source == "inferred" and case.force.limit.kind == "channel":
         message = f"prefetch 0 is listed, yet unacked stands at {case.force.limit.value}"
         yield rules.GLOBAL_QOS.finding(judged.name, message)
     elif (version_of(case.observation.broker.version) or (0,)) >= (4, 3):

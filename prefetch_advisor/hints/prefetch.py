@@ -15,6 +15,8 @@ from prefetch_advisor.units import duration, percent, size
 
 def unlimited(judged: Judged) -> Iterator[Finding]:
     case = judged.case
+    if judged.outcome.verdict is Verdict.UNKNOWN:
+        return
     total = len(case.observation.consumers or ())
     manual = [c for c in case.force.unlimited if c.row.ack != "auto"]
     auto = [c for c in case.force.unlimited if c.row.ack == "auto"]
@@ -100,6 +102,9 @@ def prefetch_low(judged: Judged) -> Iterator[Finding]:
 def prefetch_high(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
     processing = judged.estimates.processing
+    row = judged.case.row
+    if row is not None and row.type == "stream":
+        return  # its credit is for chunks: a large one is the advice
     if judged.case.force.unlimited or judged.outcome.verdict is Verdict.STALLED:
         return
     hoards = judged.outcome.verdict is Verdict.HOARDING

@@ -97,5 +97,5 @@ class Estimates:
     #: messages one consumer works on at once
     concurrency: Figure
     arrival_rate: Figure | None
-    #: redelivered / delivered over the window, 0 where unknown
+    #: redeliveries for each message that leaves, 0 where unknown
     redelivered_share: float = 0.0

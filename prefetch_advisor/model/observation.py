@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
+    Numbers = npt.NDArray[np.int32]
+    Counts = npt.NDArray[np.int64]
 
 Ack = Literal["manual", "auto"]
 
@@ -110,6 +112,10 @@ class QueueRow:
     rates: Traffic | None = None
     #: a message_stats object was there: an absent counter in it is then 0
     has_stats: bool = False
+    #: the input shows the whole row, so that a missing message_stats means: no traffic, ever
+    full: bool = False
+    #: bytes of message bodies that are ready
+    ready_bytes: int | None = None
 
 
 @record
@@ -204,6 +210,17 @@ class Run:
 
 
 @record
+class Buckets:
+    """A quantile sketch at rest: see `sources.sampling.Sketch` for what a bucket holds."""
+
+    accuracy: float
+    zeros: int
+    #: buckets that hold values, in ascending order, and how many each
+    numbers: Numbers
+    counts: Counts
+
+
+@record
 class Distribution:
     """Moments and quantiles of a figure over all its rows."""
 
@@ -218,6 +235,8 @@ class Distribution:
     p99: float
     #: relative error of the quantiles; 0 where every value was kept
     quantile_error: float = 0.0
+    #: for merging inputs; ``None``: the runs beside it hold every value
+    buckets: Buckets | None = field(default=None, repr=False, compare=False)
 
 
 @record

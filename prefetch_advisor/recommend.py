@@ -1,0 +1,186 @@
+"""What to run: the prefetch and the consumers advised, beside today's, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prefetch_advisor.case import Case, Outcome
+from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
+from prefetch_advisor.hints.consistency import contradiction
+from prefetch_advisor.model.advice import Current, Recommended, Verdict
+from prefetch_advisor.model.figures import Estimates, FigureSource
+from prefetch_advisor.saturation import rtt_covered
+from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
+
+#: what more prefetch or more consumers cannot mend
+_NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
+_LOOPS = "nearly every delivery is a redelivery: what the rates show is not demand"
+#: seconds; a buffer this short is not worth a change on an assumption
+_LITTLE = 1.0
+
+
+def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | NotSized:
+    """The prefetch of one consumer; an inferred P is sized as if it varied like an exponential."""
+    processing = estimates.processing
+    if outcome.scattered is not None and processing is not None:
+        processing = replace(processing, mean=outcome.scattered)
+    return size(
+        processing,
+        estimates.rtt,
+        case.concurrency,
+        case.policy,
+        _present(case),
+        exponential=outcome.scattered is not None,
+    )
+
+
+def barred_because(case: Case) -> str | None:
+    """Why more consumers would not share the work; ``None`` where they would."""
+    if case.force.single_active:
+        return "a single active consumer queue is worked off by one consumer"
+    if any(c.row.exclusive for c in case.force.active):
+        return "an exclusive consumer allows no other"
+    if case.row is not None and case.row.type == "stream":
+        return "each reader of a stream reads all of it"
+    if case.force.limit.kind == "internal":
+        return "the broker's own consumers are not counted"
+    return None
+
+
+def count_for(
+    case: Case, outcome: Outcome, estimates: Estimates, barred: str | None
+) -> ConsumerCount:
+    """How many consumers, in servers: channels with a thread of their own."""
+    processing = estimates.processing
+    count = count_consumers(
+        estimates.arrival_rate,
+        processing.mean if processing is not None and processing.usable else None,
+        case.concurrency,
+        case.policy,
+        present=None if case.shared_thread else case.servers or None,
+        backlog=None if case.ready is None else case.ready + (case.unacked or 0),
+        redelivered_share=estimates.redelivered_share,
+        barred=barred,
+    )
+    doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
+    if doubt is None or barred is not None:
+        return count
+    return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
+
+
+def current_settings(
+    case: Case, estimates: Estimates, sizing: Sizing | NotSized, count: ConsumerCount
+) -> Current:
+    """Today's settings and what they give."""
+    present, k, x = _present(case), case.concurrency, case.server_rate
+    processing = estimates.processing
+    mean = processing.mean if processing is not None and processing.usable else None
+    busy = None
+    if case.saturated and x is not None and mean:
+        # k / x is P only while it is busy all the time: no news then
+        known = processing is not None and processing.source is not FigureSource.INFERRED
+        trip = estimates.rtt is not None and estimates.rtt.usable
+        busy = min(1.0, x * mean / k) if known or trip else None
+    elif present is not None and isinstance(sizing, Sizing):
+        busy = sizing.busy_share_at(present)
+    buffered = None
+    if mean is not None and present:
+        buffered = buffered_time(present, mean, k)
+    elif mean is not None and case.unacked and case.servers:
+        buffered = buffered_time(round(case.unacked / case.servers), mean, k)
+    return Current(
+        prefetch=_listed_prefetch(case),
+        consumers=case.consumer_count,
+        busy_share=busy,
+        utilisation=count.utilisation_present,
+        buffered_time=buffered,
+        rtt_covered=rtt_covered(present, k, x) if case.saturated and x and present else None,
+    )
+
+
+def recommend(
+    case: Case,
+    outcome: Outcome,
+    estimates: Estimates,
+    sizing: Sizing | NotSized,
+    count: ConsumerCount,
+    current: Current,
+) -> Recommended:
+    """The advice; where a figure is missing or doubtful, none, with the reason."""
+    if outcome.verdict is Verdict.STALLED:
+        return Recommended(reason=_NEITHER_HELPS, consumers_reason=_NEITHER_HELPS)
+    if outcome.try_prefetch is not None:
+        reason = "the processing time is too short to tell: raise the prefetch and measure again"
+        return _advice(count, reason, outcome.try_prefetch)
+    if outcome.no_prefetch is not None:
+        return _advice(count, outcome.no_prefetch)
+    if isinstance(sizing, NotSized):
+        return _advice(count, sizing.reason)
+    advice = replace(
+        _advice(count, sizing.reason, sizing.prefetch),
+        keep=sizing.keep,
+        limited_by=sizing.limited_by,
+        lower_bound_by=sizing.lower_bound_by,
+        busy_share=sizing.busy_share,
+        buffered_time=sizing.buffered_time,
+    )
+    return _without_known_concurrency(case, estimates, sizing, advice, current)
+
+
+def _without_known_concurrency(
+    case: Case, estimates: Estimates, sizing: Sizing, advice: Recommended, current: Current
+) -> Recommended:
+    """k / x is one figure: a consumer with k workers looks k times as fast as it is.
+
+    So where both P is inferred and k assumed, a prefetch is not lowered for little, and the advice
+    says what k would add to it.
+    """
+    processing, present = estimates.processing, _present(case)
+    if processing is None or processing.source is not FigureSource.INFERRED:
+        return advice
+    if estimates.concurrency.source is not FigureSource.ASSUMED:
+        return advice
+    buffered = current.buffered_time
+    if present and present > sizing.prefetch and buffered is not None and buffered < _LITTLE:
+        reason = (
+            f"{sizing.prefetch} would feed a consumer that works on one message at a time, but how "
+            f"many it works on is not known: lowering {present} gains little (--concurrency)"
+        )
+        return replace(
+            advice,
+            prefetch=present,
+            keep=True,
+            busy_share=sizing.busy_share_at(present),
+            buffered_time=buffered,
+            reason=reason,
+        )
+    reason = f"{advice.reason}; that is for one message at a time: add k - 1 for k at once"
+    return replace(advice, reason=reason)
+
+
+def _present(case: Case) -> int | None:
+    """Today's prefetch of one server: 0 unlimited, ``None`` unknown."""
+    if case.force.unlimited:
+        return 0
+    each = case.force.per_server
+    return None if each is None else round(each)
+
+
+def _listed_prefetch(case: Case) -> int | None:
+    """The prefetch that all active consumers have; their channel's where that is shared."""
+    if case.force.limit.kind == "channel":
+        return case.force.limit.value
+    values = {c.row.prefetch for c in case.force.active}
+    return values.pop() if len(values) == 1 else None
+
+
+def _advice(count: ConsumerCount, reason: str, prefetch: int | None = None) -> Recommended:
+    return Recommended(
+        prefetch=prefetch,
+        consumers=count.recommended,
+        least_consumers=count.least,
+        utilisation=count.utilisation_recommended,
+        reason=reason,
+        consumers_reason=count.reason,
+        keep_consumers=count.keep,
+    )

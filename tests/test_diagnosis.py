@@ -1,0 +1,298 @@
+"""Verdicts and advice for invented queues, each the neighbour of one that is judged otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented import channel, connection, consumer, per_second, queue, steady
+
+THREE = [consumer(10, place) for place in range(3)]
+#: 3 consumers x 10, 20 ms each, 180/s arrive
+BUSY = {"ack": per_second(150), "publish": per_second(180)}
+
+
+@pytest.fixture
+def judge(advise, tmp_path: Path):
+    def run(
+        one: dict[str, Any] | list[dict[str, Any]],
+        consumers: list[dict[str, Any]],
+        *options: str,
+        channels: list[dict[str, Any]] | None = None,
+        connections: list[dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        lists = {
+            "queues": one if isinstance(one, list) else [one],
+            "consumers": consumers,
+            "channels": channels,
+            "connections": connections,
+        }
+        files = []
+        for name, rows in lists.items():
+            if rows:
+                file = tmp_path / f"{name}.json"
+                file.write_text(json.dumps(rows))
+                files.append(file)
+        return advise(*files, "--queue", "q", *options).only
+
+    return run
+
+
+def names(advice: dict[str, Any]) -> set[str]:
+    return {finding["name"] for finding in advice["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("full", "verdict", "confidence"),
+    [
+        (13, "processing-bound", "high"),
+        (12, "processing-bound", "low"),
+        (11, "keeping-up", "low"),
+        (6, "delivery-limited", "high"),
+    ],
+)
+def test_nine_samples_of_ten_must_be_full(judge, full, verdict, confidence):
+    one = queue(unacked=lambda i: 30 if i < full else 20, **BUSY)
+    advice = judge(one, THREE, "--rtt", "1ms")
+    assert (advice["verdict"], advice["confidence"]) == (verdict, confidence)
+
+
+def test_98_of_100_is_full_and_97_is_not(judge):
+    two = [consumer(50, place) for place in range(2)]
+    for held, verdict in ((98, "processing-bound"), (97, "delivery-limited")):
+        advice = judge(queue(unacked=steady(held), consumers=2, **BUSY), two)
+        assert advice["verdict"] == verdict
+
+
+def test_a_processing_time_that_is_not_this_queues_advises_no_number(judge):
+    short = judge(queue(**BUSY), THREE, "--processing-time", "2ms", "--rtt", "1ms")
+    assert (short["verdict"], short["confidence"]) == ("round-trip-bound", "low")
+    assert "acks-held-by-client" in names(short)
+    assert short["recommended"]["prefetch"] is None
+    assert short["recommended"]["consumers"] is None
+    assert "settle that first" in short["recommended"]["reason"]
+    long = judge(queue(**BUSY), THREE, "--processing-time", "200ms")
+    assert "inconsistent-input" in names(long)
+    assert long["confidence"] == "low"
+
+
+def test_a_round_trip_longer_than_the_cycle_is_a_contradiction(judge):
+    advice = judge(queue(**BUSY), THREE, "--rtt", "300ms")
+    assert "inconsistent-input" in names(advice)
+    assert advice["verdict"] == "processing-bound"
+    assert advice["recommended"]["prefetch"] is None
+
+
+def test_rejected_messages_are_work_done_and_departures(judge):
+    # dead-lettered: delivered once, never acked
+    dead = queue(
+        ready=per_second(-100, 8000),
+        ack=steady(0),
+        deliver=per_second(150),
+        publish=per_second(50),
+        redeliver=steady(0),
+    )
+    advice = judge(dead, THREE)
+    assert advice["verdict"] == "processing-bound"
+    assert advice["processing_time"]["mean"] == pytest.approx(0.02, rel=0.01)
+    assert advice["arrival_rate"]["value"] == pytest.approx(50, rel=0.01)
+    assert "no-acks" not in names(advice)
+    # half of the deliveries requeued: each message is delivered twice
+    twice = queue(
+        ack=per_second(75),
+        deliver=per_second(150),
+        redeliver=per_second(75),
+        publish=per_second(105),
+    )
+    advice = judge(twice, THREE, "--processing-time", "20ms")
+    assert advice["verdict"] == "processing-bound"
+    assert advice["offered_load"] == pytest.approx(105 * 0.02 * 2, rel=0.02)
+
+
+def test_a_loop_of_redeliveries_is_no_demand(judge):
+    loop = queue(
+        ready=steady(100),
+        ack=steady(0),
+        deliver=per_second(100),
+        redeliver=per_second(100),
+        publish=steady(0),
+    )
+    advice = judge(loop, THREE)
+    assert "redelivery-loop" in names(advice)
+    assert advice["verdict"] != "stalled"
+    assert advice["recommended"]["consumers"] is None
+
+
+@pytest.mark.parametrize(
+    ("minute", "options", "verdict"),
+    [
+        (13, [], "stalled"),
+        (7, [], "at-limit"),
+        (13, ["--processing-time", "15s"], "stalled"),
+        (13, ["--processing-time", "40s"], "at-limit"),
+    ],
+)
+def test_no_ack_is_a_stall_after_a_minute_and_three_times_the_longest_task(
+    judge, minute, options, verdict
+):
+    silent = queue(ack=steady(500), publish=per_second(30), samples=minute)
+    advice = judge(silent, THREE, *options)
+    assert advice["verdict"] == verdict
+    if verdict == "stalled":
+        assert advice["current"]["busy_share"] in (None, 0)
+        assert advice["recommended"]["prefetch"] is advice["recommended"]["consumers"] is None
+        assert "no-acks" in names(advice)
+
+
+def test_consumers_of_one_channel_share_its_thread(judge):
+    shared = [consumer(15, 0), consumer(15, 0, consumer_tag="other")]
+    one = queue(consumers=2, ack=per_second(50), publish=per_second(60))
+    advice = judge(one, shared, channels=[channel(0, 30)])
+    assert advice["processing_time"]["mean"] == pytest.approx(0.02, rel=0.01)
+    assert advice["current"]["utilisation"] > 1
+    assert not advice["recommended"]["keep_consumers"]
+    assert "share its thread" in json.dumps(advice["findings"])
+
+
+def test_a_channel_of_two_queues_is_judged_by_all_it_does(judge):
+    other = queue(name="other", unacked=steady(10), consumers=1, ack=per_second(44))
+    one = queue(unacked=steady(10), consumers=1, ack=per_second(44), publish=per_second(60))
+    both = [consumer(10), consumer(10, name="other")]
+    advice = judge([one, other], both, channels=[channel(0, 20, ack_rate=88.0)])
+    assert advice["processing_time"]["mean"] == pytest.approx(1 / 88, rel=0.01)
+    silent = channel(0, 20)
+    del silent["message_stats"]
+    advice = judge([one, other], both, channels=[silent])
+    assert advice["verdict"] == "at-limit"
+
+
+def test_waiting_messages_that_nobody_may_take_are_not_kept_up_with(judge):
+    asleep = [
+        consumer(10, place, active=False, activity_status="suspected_down") for place in (0, 1)
+    ]
+    advice = judge(queue(unacked=steady(0), consumers=2, publish=per_second(30)), asleep)
+    assert advice["verdict"] == "delivery-limited"
+    credit = judge(
+        queue(unacked=steady(100), consumers=1, **BUSY),
+        [consumer(0)],
+        connections=[connection(protocol="AMQP 1-0")],
+    )
+    assert credit["verdict"] == "unknown"
+
+
+def test_the_brokers_own_consumers_are_excused(judge):
+    mqtt = judge(
+        queue(unacked=steady(10), consumers=1, **BUSY),
+        [consumer(10)],
+        connections=[connection(protocol="MQTT 3.1.1")],
+    )
+    assert mqtt["verdict"] == "keeping-up"
+    assert not names(mqtt)
+
+
+def test_one_shared_global_limit_is_not_unbounded(judge):
+    seen = judge(
+        queue(unacked=steady(25), consumers=2, **BUSY),
+        [consumer(0), consumer(0, consumer_tag="other")],
+        channels=[channel(0, 25, global_prefetch_count=25)],
+    )
+    assert seen["limit"]["value"] == 25
+    assert "unbounded-prefetch" not in names(seen)
+    assert "global-qos" in names(seen)
+    unseen = judge(queue(unacked=steady(25), consumers=1, **BUSY), [consumer(0)])
+    assert (unseen["verdict"], unseen["limit"]["source"]) == ("at-limit", "inferred")
+    moving = judge(queue(unacked=per_second(20, 100), consumers=1, **BUSY), [consumer(0)])
+    assert moving["verdict"] == "unbounded"
+
+
+def test_the_smallest_prefetch_decides_what_round_trip_is_covered(judge):
+    mixed = [consumer(1, 0), consumer(100, 1)]
+    advice = judge(queue(unacked=steady(101), consumers=2, ack=per_second(140)), mixed)
+    assert advice["current"]["rtt_covered"] == 0
+    assert advice["verdict"] == "at-limit"
+
+
+def test_an_assumed_concurrency_does_not_cut_a_small_buffer(judge):
+    pool = queue(unacked=steady(20), consumers=1, ack=per_second(170), publish=per_second(200))
+    advice = judge(pool, [consumer(20)], "--rtt", "0.3ms")
+    assert (advice["recommended"]["prefetch"], advice["recommended"]["keep"]) == (20, True)
+    known = judge(pool, [consumer(20)], "--rtt", "0.3ms", "--concurrency", "1")
+    assert known["recommended"]["prefetch"] < 20
+
+
+@pytest.mark.parametrize(
+    ("settings", "ready"),
+    [({"x-max-length": 1000}, steady(995)), ({"x-max-length-bytes": 1000}, steady(10))],
+)
+def test_a_queue_at_its_length_limit_bounds_the_arrivals(judge, settings, ready):
+    one = queue(ready=ready, arguments=settings, message_bytes_ready=1000, **BUSY)
+    advice = judge(one, THREE)
+    assert advice["arrival_rate"]["source"] == "bound"
+    assert advice["recommended"]["consumers"] is None
+
+
+def test_what_is_published_and_does_not_stay_was_wanted_all_the_same(judge):
+    expiring = queue(ready=steady(500), ack=per_second(150), publish=per_second(300))
+    advice = judge(expiring, THREE)
+    assert advice["arrival_rate"]["value"] == pytest.approx(300)
+
+
+def test_a_stream_is_judged_reader_by_reader(judge):
+    stream = queue(
+        ready=per_second(80, 13_000),
+        unacked=steady(0),
+        consumers=2,
+        type="stream",
+        ack=per_second(100),
+        publish=per_second(80),
+    )
+    readers = [consumer(100, 0), consumer(100, 1)]
+    quick, slow = channel(0, 20, ack_rate=80.0), channel(1, 100, ack_rate=20.0)
+    advice = judge(stream, readers, channels=[quick, slow])
+    assert advice["verdict"] == "processing-bound"
+    assert "1 of 2 readers" in advice["verdict_reason"]
+    assert advice["arrival_rate"]["value"] == pytest.approx(80)
+    assert "add-consumers" not in names(advice)
+    slow["message_stats"]["ack_details"]["rate"] = 79.0
+    assert judge(stream, readers, channels=[quick, slow])["verdict"] == "keeping-up"
+    assert judge(stream, readers)["verdict"] == "unknown"
+
+
+def test_early_acks_show_as_too_few_unacked(judge):
+    early = queue(ready=steady(0), unacked=steady(0), consumers=1, ack=per_second(10))
+    assert "early-ack" in names(judge(early, [consumer(10)], "--processing-time", "50ms"))
+    late = queue(ready=steady(0), unacked=steady(1), consumers=1, ack=per_second(10))
+    assert "early-ack" not in names(judge(late, [consumer(10)], "--processing-time", "50ms"))
+
+
+def test_one_consumer_that_never_acks_is_found_among_others(judge):
+    one = queue(
+        ready=steady(0),
+        unacked=lambda i: 11 + i % 2,
+        consumers=2,
+        ack=per_second(20),
+        publish=per_second(20),
+    )
+    two = [consumer(10, 0), consumer(10, 1)]
+    dead = judge(one, two, channels=[channel(0, 10, acked=0), channel(1, 1)])
+    assert "no-acks" in names(dead)
+    assert "no-acks" not in names(judge(one, two, channels=[channel(0, 10), channel(1, 1)]))
+
+
+def test_a_known_processing_time_is_held_against_a_backlog_in_the_clients(judge):
+    hoard = queue(
+        ready=steady(0),
+        unacked=per_second(20, 5000),
+        consumers=1,
+        ack=per_second(20),
+        deliver=per_second(40),
+        publish=per_second(40),
+    )
+    right = judge(hoard, [consumer(0)], "--processing-time", "50ms")
+    assert "inconsistent-input" not in names(right)
+    assert right["recommended"]["consumers"] == 3
+    wrong = judge(hoard, [consumer(0)], "--processing-time", "20ms")
+    assert "inconsistent-input" in names(wrong)
+    assert wrong["recommended"]["consumers"] is None
