@@ -79,7 +79,8 @@ def _idle(case: Case) -> Outcome | None:
     if any(moved) or rates.ack:
         return None
     if case.window.rates_span == 0:
-        if row is None or not row.full:
+        broker = case.observation.broker
+        if row is None or not row.full or broker.statistics_off or broker.rates_mode == "none":
             return None
         # management leaves message_stats out until something happens
         reason = "no message is ready or unacked, and the broker shows no traffic for it"

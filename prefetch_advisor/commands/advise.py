@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import re
 import stat
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,24 +16,18 @@ from typing import Any, BinaryIO
 
 from prefetch_advisor.advise import advise
 from prefetch_advisor.commands import output
+from prefetch_advisor.commands.selection import Selection, resolve, select
 from prefetch_advisor.config import Given, Policy
-from prefetch_advisor.errors import ExitCode, NoQueueError, UsageError
+from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
 from prefetch_advisor.model.advice import Report, Severity
 from prefetch_advisor.model.observation import Intake, QueueKey, QueueObservation
 from prefetch_advisor.reports import REPORTS
+from prefetch_advisor.reports.names import quoted
+from prefetch_advisor.reports.words import many
 from prefetch_advisor.sources import InputOptions, read_inputs
 from prefetch_advisor.sources.combine import Fleet, combine
 
-STDIN = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which queues are wanted."""
-
-    queues: tuple[str, ...]
-    pattern: str | None
-    vhost: str | None
+STDIN = STDOUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +53,25 @@ def build(options: dict[str, Any]) -> AdviseOptions:
     Raises:
         UsageError: a pattern that is no regular expression, options that exclude each other.
     """
-    pattern = options["queue_pattern"]
-    if pattern is not None:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise UsageError(
-                f"--queue-pattern {pattern!r} is no regular expression: {error}"
-            ) from None
+    for name, values in (
+        ("--queue", options["queues"]),
+        ("--queue-pattern", (options["queue_pattern"],)),
+        ("--vhost", (options["vhost"],)),
+        ("--output", (options["output"],)),
+    ):
+        if "" in values:
+            raise UsageError(f"{name} is empty: give a value, or leave the option out")
+    if options["queue_pattern"] is not None:
+        _refuse_bad_pattern(options["queue_pattern"])
     if options["cv"] is not None and options["processing_time"] is None:
         raise UsageError("--cv goes with --processing-time; samples carry their own variation")
-    if options["processing_time"] == 0:
-        raise UsageError("--processing-time 0: nothing takes no time; give what the timer resolves")
+    output_ = options["output"]
     fail_on = options["fail_on"]
     return AdviseOptions(
         inputs=options["inputs"],
         reading=InputOptions(kind=options["kind"], unit=options["unit"], strict=options["strict"]),
         interval=options["interval"],
-        selection=Selection(options["queues"], pattern, options["vhost"]),
+        selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
             processing_time=options["processing_time"],
             rtt=options["rtt"],
@@ -90,11 +85,23 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             drain_within=options["drain_within"],
         ),
         format=options["format_"],
-        output=options["output"],
+        output=None if output_ in (None, STDOUT) else Path(output_),
         details=options["details"],
         all_queues=options["all_queues"],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
     )
+
+
+def _refuse_bad_pattern(pattern: str) -> None:
+    try:
+        with warnings.catch_warnings():
+            # such as "possible nested set": the pattern is taken as it stands
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageError(
+            f"--queue-pattern {quoted(pattern)} is no regular expression: {error}"
+        ) from None
 
 
 def run(options: AdviseOptions) -> int:
@@ -107,11 +114,28 @@ def run(options: AdviseOptions) -> int:
     # looking through them again and again took a fifth of the time
     gc.set_threshold(100_000, 20, 50)
     intakes = _read(options)
-    fleet = _fleet(intakes, options)
-    output.remark([*_bad_rows(intakes), *fleet.notes])
-    queues = select(fleet.queues, options.selection)
+    if not any(intake.interrupted for intake in intakes):
+        return _answer(intakes, options)
+    try:
+        _answer(intakes, options)
+    except NoQueueError as error:
+        seen = any(i.queues or i.consumers or i.timings for i in intakes)
+        why = str(error) if seen else "nothing that can be used had arrived"
+        output.remark([f"interrupted: {why}"])
+    except AdvisorError as error:
+        output.remark([f"interrupted: {error}"])
+    else:
+        output.remark(["interrupted: the report covers what was read until then"])
+    return ExitCode.INTERRUPTED
+
+
+def _answer(intakes: Sequence[Intake], options: AdviseOptions) -> int:
+    output.remark(_bad_rows(intakes))
+    selection = resolve(options.selection, intakes)
+    fleet = _fleet(intakes, selection, options.interval)
+    output.remark(fleet.notes)
     report = advise(
-        queues,
+        select(fleet.queues, selection, intakes),
         fleet.broker,
         options.given,
         options.policy,
@@ -126,54 +150,7 @@ def run(options: AdviseOptions) -> int:
         ),
     )
     output.write(text, options.output)
-    if any(intake.interrupted for intake in intakes):
-        output.remark(["interrupted: the report covers what was read until then"])
-        return ExitCode.INTERRUPTED
     return ExitCode.FINDINGS if _fails(report, options.fail_on) else ExitCode.OK
-
-
-def select(
-    queues: Sequence[QueueObservation], selection: Selection
-) -> tuple[QueueObservation, ...]:
-    """The queues wanted, in their order.
-
-    Raises:
-        NoQueueError: a name or pattern that matches nothing; near names are listed.
-    """
-    there = [q for q in queues if selection.vhost is None or q.key.vhost == selection.vhost]
-    if queues and not there:
-        vhosts = ", ".join(sorted({repr(q.key.vhost) for q in queues}))
-        raise NoQueueError(f"no queue in vhost {selection.vhost!r}; there are queues in {vhosts}")
-    names = {q.key.name for q in there}
-    for wanted in selection.queues:
-        if wanted not in names:
-            raise NoQueueError(f"no queue is called {wanted!r}{_near(wanted, names)}")
-    chosen = [q for q in there if not selection.queues or q.key.name in selection.queues]
-    if selection.pattern is not None:
-        pattern = re.compile(selection.pattern)
-        matched = [q for q in chosen if pattern.search(q.key.name)]
-        if chosen and not matched:
-            raise NoQueueError(
-                f"no queue matches {selection.pattern!r} among {len(chosen)}"
-                f"{_near(selection.pattern, names)}"
-            )
-        chosen = matched
-    if not chosen:
-        raise NoQueueError("no queue in the input: an empty list, or a user who may see no vhost")
-    return tuple(chosen)
-
-
-def _near(wanted: str, names: set[str]) -> str:
-    lowered = {name.lower(): name for name in sorted(names)}
-    near = [lowered[n] for n in difflib.get_close_matches(wanted.lower(), lowered, 5, 0.5)]
-    near += [n for n in sorted(names) if wanted.lower() in n.lower() and n not in near][
-        : 5 - len(near)
-    ]
-    if near:
-        return f"; near: {', '.join(map(repr, near))}"
-    return f"; there are {len(names)}: {', '.join(map(repr, sorted(names)[:5]))}" + (
-        " ..." if len(names) > 5 else ""
-    )
 
 
 def _read(options: AdviseOptions) -> list[Intake]:
@@ -183,6 +160,8 @@ def _read(options: AdviseOptions) -> list[Intake]:
         names = [STDIN]
     if STDIN in options.inputs and stdin is None:
         raise UsageError("- was given, but there is no standard input to read")
+    if options.output is not None:
+        output.refuse_inputs(options.output, options.inputs, stdin)
     if not names:
         _from_options_alone(options)
         return []
@@ -222,10 +201,9 @@ def _peek(stream: BinaryIO) -> bytes:
     return peek(1) if peek is not None else b"?"
 
 
-def _fleet(intakes: Sequence[Intake], options: AdviseOptions) -> Fleet:
-    selection = options.selection
+def _fleet(intakes: Sequence[Intake], selection: Selection, interval: float | None) -> Fleet:
     only = selection.queues[0] if len(selection.queues) == 1 else None
-    fleet = combine(intakes, vhost=selection.vhost, queue=only, interval=options.interval)
+    fleet = combine(intakes, vhost=selection.vhost, queue=only, interval=interval)
     if intakes:
         return fleet
     key = QueueKey(None, selection.vhost or "/", only or "queue")
@@ -241,7 +219,7 @@ def _bad_rows(intakes: Sequence[Intake]) -> list[str]:
         lines += intake.notes
         if not intake.bad_count:
             continue
-        lines.append(f"{intake.where}: {intake.bad_count:,} rows left out")
+        lines.append(f"{intake.where}: {many(intake.bad_count, 'row')} left out")
         lines += [
             f"{bad.where}: line {bad.line}: expected {bad.expected}, found {bad.found}"
             for bad in intake.bad_rows

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
-from prefetch_advisor.errors import AdvisorError
-from prefetch_advisor.reports.escape import escaped
+from prefetch_advisor.commands import stdio
+from prefetch_advisor.errors import AdvisorError, UsageError
+from prefetch_advisor.reports.escape import legible
+from prefetch_advisor.reports.names import quoted
 from prefetch_advisor.reports.options import ReportOptions
 
 #: cells in a line where nobody looks
 _PLAIN_WIDTH = 80
+#: characters of a file's name in that of its temporary file, well below what systems allow
+_STEM = 50
 
 
 def remark(lines: Iterable[str]) -> None:
-    """Say things about the inputs on standard error, one a line, nothing invisible in them."""
-    if sys.stderr is None:
-        return
+    """Say things on standard error, one a line, nothing invisible in them."""
+    ascii_only = not stdio.carries_any_character(sys.stderr)
     for line in lines:
-        sys.stderr.write(f"prefetch-advisor: {escaped(line)}\n")
+        stdio.say(f"prefetch-advisor: {legible(line, ascii_only)}")
 
 
 def report_options(output: Path | None, *, details: bool, all_queues: bool) -> ReportOptions:
@@ -34,34 +40,76 @@ def report_options(output: Path | None, *, details: bool, all_queues: bool) -> R
         colour=terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
         details=details,
         all_queues=all_queues,
-        unicode=to_file or _carries_any_character(),
+        unicode=to_file or stdio.carries_any_character(sys.stdout),
     )
+
+
+def refuse_inputs(output: Path, inputs: Sequence[str], stdin: BinaryIO | None) -> None:
+    """Make sure that the report replaces nothing that is read.
+
+    Raises:
+        UsageError: the file is one of the inputs.
+    """
+    try:
+        target = os.stat(output)
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(target.st_mode):
+        return
+    for name in inputs:
+        try:
+            same = os.path.samestat(target, os.stat(name))
+        except (OSError, ValueError):
+            # what cannot be read is said when it is read
+            continue
+        if same and name != "-":
+            raise UsageError(f"-o {quoted(str(output))} is one of the inputs")
+    if stdin is not None and os.path.samestat(target, os.fstat(stdin.fileno())):
+        raise UsageError(f"-o {quoted(str(output))} is the file on standard input")
 
 
 def write(text: str, output: Path | None) -> None:
     """Write a finished report.
 
     Raises:
-        AdvisorError: the file cannot be written, or standard output is closed.
+        AdvisorError: the file cannot be written, or standard output is closed or full.
     """
     if output is None:
-        if sys.stdout is None:
-            raise AdvisorError("standard output is closed: give -o FILE")
-        encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
+        stdio.write(text)
         return
     try:
-        output.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise AdvisorError(f"cannot write {output}: {error.strerror}") from error
+        _write_file(text.encode("utf-8", "backslashreplace"), output)
+    except BrokenPipeError:
+        # a pipe whose reader has left: it has seen enough
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AdvisorError(f"cannot write {quoted(str(output))}: {reason}") from error
+
+
+def _write_file(data: bytes, output: Path) -> None:
+    """Write beside the file and rename, so that it is either the old one or the new one."""
+    target = Path(os.path.realpath(output))
+    there = target.exists()
+    if there and not target.is_file():
+        # a device or a pipe
+        with output.open("wb") as file:
+            file.write(data)
+        return
+    if there and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    temporary = target.with_name(f".{target.name[:_STEM]}.{os.getpid()}.part")
+    try:
+        temporary.write_bytes(data)
+        if there:
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _columns() -> int:
     text = os.environ.get("COLUMNS", "")
-    return int(text) if text.isdigit() and int(text) > 0 else _PLAIN_WIDTH
-
-
-def _carries_any_character() -> bool:
-    encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
-    return encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "utf32")
+    sane = text.isascii() and text.isdigit() and len(text) <= 5 and int(text) > 0
+    return int(text) if sane else _PLAIN_WIDTH

@@ -1,6 +1,7 @@
 """The catalogue of findings: one code, one name, one meaning, for ever; shared by every command."""
 
 import difflib
+import re
 
 from prefetch_advisor.findings import consumers, inputs
 from prefetch_advisor.findings.rule import Rule
@@ -36,20 +37,42 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+_BARE_NUMBER = re.compile(r"[0-9]{3}")
+_CODE = re.compile(r"pa[0-9]*|[0-9]+")
+
+
 def find(text: str) -> Rule | None:
-    """The rule with this code or name, in any case."""
-    wanted = text.strip().lower()
+    """The rule with this code or name; "101", "pa101", "Unbounded_Prefetch" will do."""
+    wanted = _normal(text)
+    if _BARE_NUMBER.fullmatch(wanted):
+        wanted = f"pa{wanted}"
     return next((r for r in RULES if wanted in (r.code.lower(), r.name)), None)
 
 
 def near(text: str) -> list[str]:
-    """Names that ``text`` may have meant."""
-    return difflib.get_close_matches(text.strip().lower(), [r.name for r in RULES], 3, 0.5)
+    """Codes or names that ``text`` may have meant; for the start of a code its whole family."""
+    wanted = _normal(text)
+    if _CODE.fullmatch(wanted):
+        code = wanted if wanted.startswith("pa") else f"pa{wanted}"
+        family = [r.code for r in RULES if r.code.lower().startswith(code)]
+        codes = [r.code for r in RULES]
+        return family or difflib.get_close_matches(code.upper(), codes, 5, 0.7)
+    names = [r.name for r in RULES]
+    close = difflib.get_close_matches(wanted, names, 3, 0.5)
+    holding = [name for name in names if len(wanted) > 2 and wanted in name and name not in close]
+    return [*close, *holding][:5]
+
+
+def _normal(text: str) -> str:
+    return "-".join(text.lower().replace("_", " ").replace("-", " ").split())
 
 
 def listed() -> str:
-    """Every code with its name, for an error message."""
-    return ", ".join(f"{r.code} {r.name}" for r in RULES)
+    """A line for each rule: code, severity, name and what is the matter."""
+    wide = max(len(r.name) for r in RULES)
+    return "".join(
+        f"{r.code}  {r.severity.name.lower():7}  {r.name:{wide}}  {r.what}\n" for r in RULES
+    )
 
 
 def explain(rule: Rule) -> str:

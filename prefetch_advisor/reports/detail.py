@@ -109,7 +109,7 @@ def _seen(queue: QueueAdvice, glyphs: Glyphs) -> Iterator[Entry]:
         yield Entry(
             "messages", f"{words.count(seen.ready)} ready, {words.count(seen.unacked)} unacked"
         )
-    if seen.consumers is not None or queue.limit.value is not None:
+    if seen.consumers is not None or words.limit_of(queue.limit).value is not None:
         yield Entry("limit", _limit(queue, glyphs))
     rates = [
         f"{name} {units.rate(value)}"
@@ -133,9 +133,10 @@ def _seen(queue: QueueAdvice, glyphs: Glyphs) -> Iterator[Entry]:
 
 
 def _limit(queue: QueueAdvice, glyphs: Glyphs) -> str:
-    limit = queue.limit
+    limit = words.limit_of(queue.limit)
     parts = [] if limit.kind in ("none", "unknown") else [limit.kind]
-    parts.append(": ".join(filter(None, (limit.source, limit.origin))))
+    source = "" if limit.kind == "unknown" else limit.source
+    parts.append(": ".join(filter(None, (source, limit.origin))))
     where = "; ".join(filter(None, parts))
     if limit.value is not None:
         value = f"{limit.value:,} unacked at most"
@@ -151,8 +152,8 @@ def _window(queue: QueueAdvice) -> str:
     if seen.full_share is not None:
         full = round(seen.full_share * seen.samples)
         text = (
-            f"full (at the limit with messages waiting) in {full:,} of {seen.samples:,} "
-            f"samples{over}"
+            f"full (at the limit with messages waiting) in {full:,} of "
+            f"{words.many(seen.samples, 'sample')}{over}"
         )
     return text
 
@@ -181,9 +182,7 @@ def _sizing(queue: QueueAdvice) -> Iterator[Entry]:
         )
     if fed is not None:
         text = f"{fed.prefetch} is the smallest prefetch that reaches the target busy share"
-        low, high = fed.range
-        if low != high:
-            text += f"; these samples allow {low} to {high} (90 % interval)"
+        text += words.interval(fed.range)
         if fed.if_exponential == fed.prefetch:
             text += ", also if the processing times varied like an exponential"
         elif fed.if_exponential is not None:
@@ -214,7 +213,7 @@ def _findings(queue: QueueAdvice, glyphs: Glyphs) -> Iterator[Entry]:
         if finding.help:
             yield Entry("", f"Do: {glyphs.prose(finding.help)}")
         if finding.url:
-            yield Entry("", f"See {glyphs.name(finding.url)}", wrap=False)
+            yield Entry("", glyphs.name(finding.url), head="See ", wrap=False)
 
 
 def consumers(queue: QueueAdvice, glyphs: Glyphs, every: bool) -> tuple[Grid, int] | None:
@@ -225,11 +224,11 @@ def consumers(queue: QueueAdvice, glyphs: Glyphs, every: bool) -> tuple[Grid, in
     columns = (
         Column("consumer", kind="name", least=12),
         Column("prefetch", right=True),
-        Column("ack"),
-        Column("state"),
-        Column("rate", right=True),
+        Column("ack", leaves=1),
+        Column("state", leaves=2),
+        Column("rate", right=True, leaves=3),
         Column("advised", right=True),
-        Column("channel", kind="name", least=24, leaves=1),
+        Column("channel", kind="name", least=24, leaves=4),
     )
     rows = [_consumer(consumer, glyphs) for consumer in shown]
     known = [

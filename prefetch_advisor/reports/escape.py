@@ -51,7 +51,16 @@ def _escape(char: str) -> str:
 
 
 def escaped(text: str, ascii_only: bool = False) -> str:
-    """``text`` without anything invisible: for prose, in which a name may occur."""
+    """``text`` without anything invisible, and its backslashes doubled: what it was can be told."""
+    return _without_invisible(text, ascii_only, "\\")
+
+
+def legible(text: str, ascii_only: bool = False) -> str:
+    """``text`` without anything invisible: for prose, in which a name may be escaped already."""
+    return _without_invisible(text, ascii_only, "")
+
+
+def _without_invisible(text: str, ascii_only: bool, escape_too: str) -> str:
     if text.isascii() and text.isprintable() and "\\" not in text:
         return text
     return "".join(
@@ -59,12 +68,20 @@ def escaped(text: str, ascii_only: bool = False) -> str:
         # str.isprintable: no control, format, surrogate, private or unassigned character, no
         # line or paragraph separator, and of the spaces only the plain one
         if char.isprintable()
-        and char != "\\"
+        and char != escape_too
         and char not in _BLANK
         and not (ascii_only and char > "~")
         else _escape(char)
         for char in text
     )
+
+
+def escaped_name(name: str, ascii_only: bool = False) -> str:
+    """A name as :func:`escaped`, without a mark that combines with what stands before it."""
+    shown = escaped(name, ascii_only)
+    if shown and unicodedata.category(shown[0]).startswith("M"):
+        return _escape(shown[0]) + shown[1:]
+    return shown
 
 
 def visible(text: str, ascii_only: bool = False) -> str:
@@ -73,10 +90,7 @@ def visible(text: str, ascii_only: bool = False) -> str:
     Injective: quoted are the empty text, one with a space at either end, and one that starts with
     a quotation mark, so that a result starts with one only when it is quoted.
     """
-    shown = escaped(text, ascii_only)
-    if shown and unicodedata.category(shown[0]).startswith("M"):
-        # a mark at the start would combine with whatever stands before the name
-        shown = _escape(shown[0]) + shown[1:]
+    shown = escaped_name(text, ascii_only)
     if not shown or shown[0] in ' "' or shown[-1] == " ":
         return '"' + shown.replace('"', '\\"') + '"'
     return shown

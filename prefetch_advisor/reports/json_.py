@@ -147,11 +147,14 @@ def _observed(seen: Observed) -> Object:
     }
 
 
-def _limit(limit: Limit) -> Object:
+def _limit(limit: Limit | None) -> Object | None:
+    """Null where there is none to speak of: no consumers, or none that is active."""
+    if limit is None or (limit.kind == "unknown" and limit.value is None and not limit.origin):
+        return None
     return {
         "value": limit.value,
         "kind": limit.kind,
-        "source": limit.source,
+        "source": None if limit.kind == "unknown" else limit.source,
         "origin": limit.origin,
     }
 
@@ -168,7 +171,7 @@ def _processing(time: ProcessingTime | None) -> Object | None:
         "p50": _number(time.p50),
         "p95": _number(time.p95),
         "p99": _number(time.p99),
-        "quantile_error": _number(time.quantile_error),
+        "quantile_error": None if time.p50 is None else _number(time.quantile_error),
         "side": time.side,
         "origin": time.origin,
     }

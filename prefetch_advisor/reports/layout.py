@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     #: cells that a text takes in a terminal
     Measure = Callable[[str], int]
 
-#: a name is shown to this length before there is more than one space between columns
-_NAME_BEFORE_SPACE = 24
+#: cells between two columns: with one, "- → 2" and its neighbour run together
+GAP = 2
+#: a name is shown to this length where no column has to leave for it
+_NAME = 24
 #: and to this one before there is a column of prose
 _NAME_BEFORE_PROSE = 32
 #: names are not made longer than this only to tell them apart
@@ -73,7 +75,6 @@ class Fitted:
 
     kept: tuple[int, ...]
     widths: tuple[int, ...]
-    gap: int
 
 
 def fit(grid: Grid, width: int, measure: Measure) -> Fitted:
@@ -89,17 +90,16 @@ def fit(grid: Grid, width: int, measure: Measure) -> Fitted:
     kept = list(range(len(grid.columns)))
     while True:
         prose = any(grid.columns[index].kind == "prose" for index in kept)
-        for gap, wish in ((2, _NAME_BEFORE_SPACE), (1, 0)):
-            wish = _NAME_BEFORE_PROSE if prose else wish
+        for wish in (_NAME_BEFORE_PROSE,) if prose else (_NAME, 0):
             needed = {
                 index: max(least[index], min(natural[index], wish))
                 if grid.columns[index].kind == "name"
                 else least[index]
                 for index in kept
             }
-            room = width - gap * (len(kept) - 1) - sum(needed.values())
+            room = width - GAP * (len(kept) - 1) - sum(needed.values())
             if room >= 0:
-                return Fitted(tuple(kept), _widths(kept, needed, natural, room), gap)
+                return Fitted(tuple(kept), _widths(kept, needed, natural, room))
         leaving = max(kept, key=lambda index: grid.columns[index].leaves)
         if grid.columns[leaving].leaves == 0:
             return _squeezed(grid, kept, needed, width)
@@ -131,13 +131,13 @@ def _widths(
 
 def _squeezed(grid: Grid, kept: Sequence[int], needed: dict[int, int], width: int) -> Fitted:
     """Nothing may leave any more: names give up what they have, and a line may be too long."""
-    over = sum(needed.values()) + len(kept) - 1 - width
+    over = sum(needed.values()) + GAP * (len(kept) - 1) - width
     for index in kept:
         if grid.columns[index].kind != "fixed" and over > 0:
             less = min(over, max(0, needed[index] - _LAST_RESORT))
             needed[index] -= less
             over -= less
-    return Fitted(tuple(kept), tuple(needed[index] for index in kept), 1)
+    return Fitted(tuple(kept), tuple(needed[index] for index in kept))
 
 
 def shortened(shown: str, width: int, ellipsis: str, measure: Measure) -> str:
@@ -197,6 +197,6 @@ def laid_out(grid: Grid, fitted: Fitted, ellipsis: str, measure: Measure) -> lis
                 text = padding + text
             elif place != last:
                 text += padding
-            line.append(Cell(text if place == last else text + " " * fitted.gap, row[index].style))
+            line.append(Cell(text if place == last else text + " " * GAP, row[index].style))
         lines.append(line)
     return lines

@@ -27,6 +27,8 @@ STYLES: dict[Verdict, str] = {
     Verdict.UNKNOWN: "info",
 }
 _FILE_NAME = 60
+#: what a shell gives for <(command): a number there says nothing without its directory
+_NOT_NAMES = ("/dev", "/proc")
 COLUMNS = (
     Column("queue", kind="name", least=16),
     Column("verdict"),
@@ -80,7 +82,7 @@ def _files(inputs: Sequence[str], glyphs: Glyphs) -> str:
     """The files, and their directory once where it is the same."""
     directories = {posixpath.dirname(name) for name in inputs}
     directory = directories.pop() if len(directories) == 1 and len(inputs) > 1 else ""
-    if not directory:
+    if not directory or directory.startswith(_NOT_NAMES):
         return glyphs.listed([glyphs.name(name) for name in inputs], _FILE_NAME)
     names = [glyphs.name(posixpath.basename(name)) for name in inputs]
     return f"{glyphs.listed(names, _FILE_NAME)} in {glyphs.name(directory)}"

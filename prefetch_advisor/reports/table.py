@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from prefetch_advisor.reports import detail, overview
+from prefetch_advisor.reports import detail, overview, words
 from prefetch_advisor.reports.escape import isolated
 from prefetch_advisor.reports.layout import Cell, Entry, Grid, fit, laid_out
 from prefetch_advisor.reports.words import Glyphs
@@ -38,6 +38,8 @@ _UNIT = re.compile(r"(?<=\d) (?=(?:%|[mun]?s|min|h|days|[kMGT]?B)(?!\w))")
 _GLUE = "\ue000"
 #: below it wrapped prose would be a column of single words
 _LEAST_WIDTH = 40
+#: below it an address does not fit beside anything
+_NARROW = 60
 
 
 def render(report: Report, options: ReportOptions) -> str:
@@ -113,7 +115,7 @@ class _Page:
             yield from self._grid(grid)
             if more:
                 yield from self._wrapped(
-                    Cell(f"  and {more:,} consumers more: --all shows them", "faint")
+                    Cell(f"  and {words.many(more, 'consumer')} more: --all shows them", "faint")
                 )
 
     def _grid(self, grid: Grid) -> Generator[Text, None, list[str]]:
@@ -135,6 +137,11 @@ class _Page:
         first = (" " * indent + entry.label).ljust(label)
         if entry.wrap:
             yield from self._hung(text, first, label)
+        elif self.width < _NARROW:
+            # alone on its line, so that it is whole however narrow the terminal
+            yield Text((" " * label + entry.head).rstrip())
+            fits = indent + cell_len(entry.text) <= self.width
+            yield Text(" " * indent * fits + entry.text)
         else:
             fits = len(first) + cell_len(text.plain) <= self.width
             yield Text.assemble(first if fits else " " * indent, text)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prefetch_advisor import units
-from prefetch_advisor.model.advice import Verdict
+from prefetch_advisor.model.advice import Limit, Verdict
 from prefetch_advisor.model.figures import FigureSource
-from prefetch_advisor.reports.escape import escaped, isolated, isolated_runs, visible
+from prefetch_advisor.reports.escape import isolated, isolated_runs, legible, visible
 from prefetch_advisor.reports.layout import shortened
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Glyphs:
 
     def plain(self, text: str) -> str:
         """A sentence, in which names may occur; not yet isolated, so that it can be cut."""
-        return escaped(text, ascii_only=not self.unicode)
+        return legible(text, ascii_only=not self.unicode)
 
     def prose(self, text: str) -> str:
         """A sentence, in which names may occur."""
@@ -127,10 +127,16 @@ def share(value: float) -> str:
     return "<1" if 0 < value < 0.005 else f"{value * 100:.0f}"
 
 
+def limit_of(limit: Limit | None) -> Limit:
+    """The limit, unknown where there is none to speak of."""
+    return Limit(None, "unknown", "") if limit is None else limit
+
+
 def held(advice: QueueAdvice) -> str:
     """Unacked and its limit as a cell: "30/30", "6,994/none", "3/-" where the limit is unknown."""
-    limit = UNKNOWN if advice.limit.value is None else f"{advice.limit.value:,}"
-    if advice.limit.kind == "none":
+    found = limit_of(advice.limit)
+    limit = UNKNOWN if found.value is None else f"{found.value:,}"
+    if found.kind == "none":
         limit = "none"
     if advice.observed.unacked is None and limit == UNKNOWN:
         return UNKNOWN
@@ -180,6 +186,14 @@ def _sourced(value: str, figure: Figure | ProcessingTime | RoundTrip) -> str:
     if figure.source is FigureSource.BOUND:
         return f"{side}{value} (a bound, so nothing is computed from it{origin})"
     return f"{side}{value} ({figure.source}{origin})"
+
+
+def interval(span: tuple[int, int] | None) -> str:
+    """The range that samples allow, as the rest of a sentence; nothing where it is one figure."""
+    if span is None:
+        return "; what range the samples allow is not known"
+    low, high = span
+    return "" if low == high else f"; these samples allow {low} to {high} (90 % interval)"
 
 
 def bounds(advice: Recommended) -> str:

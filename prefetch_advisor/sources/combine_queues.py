@@ -31,6 +31,7 @@ _FILLED = (
     "messages",
     "message_bytes",
     "unacked_bytes",
+    "ready_bytes",
     "consumers",
     "exclusive",
     "capacity",

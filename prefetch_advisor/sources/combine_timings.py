@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from prefetch_advisor.errors import InputError
-from prefetch_advisor.model.observation import (
-    Distribution,
-    Intake,
-    Run,
-    TimingRow,
-)
+from prefetch_advisor.model.observation import Intake, TimingRow
 from prefetch_advisor.sources.combine_queues import Pair
 
 #: the name of a queue that neither a column nor an option names
 UNNAMED = "stdin"
-#: rows kept of one queue for replay
-_KEPT = 20_000
 
 
 class Timed(NamedTuple):
@@ -79,8 +71,10 @@ def merged(rows: Sequence[TimingRow]) -> TimingRow:
     """Several inputs' timings of one queue as one; a single one unchanged."""
     if len(rows) == 1:
         return rows[0]
+    # here: numpy is not needed where nothing is merged
+    from prefetch_advisor.sources.merged_figures import processing_of, runs_of, trips_of
+
     total = sum(row.rows for row in rows)
-    runs = _thinned([run for row in rows for run in row.runs])
     starts = [row.first_at for row in rows if row.first_at is not None]
     ends = [row.last_at for row in rows if row.last_at is not None]
     steps = [row.resolution for row in rows if row.resolution is not None]
@@ -89,9 +83,9 @@ def merged(rows: Sequence[TimingRow]) -> TimingRow:
         rows[0],
         where=", ".join(dict.fromkeys(row.where for row in rows)),
         rows=total,
-        processing=_distribution([row.processing for row in rows]),
-        rtt=_distribution([row.rtt for row in rows]),
-        runs=runs,
+        processing=processing_of(rows),
+        rtt=trips_of(rows),
+        runs=runs_of(rows),
         sorted_by_duration=any(row.sorted_by_duration for row in rows),
         first_at=min(starts, default=None),
         last_at=max(ends, default=None),
@@ -108,48 +102,3 @@ def _weighted(values: Sequence[tuple[float | None, int]]) -> float | None:
     if not known:
         return None
     return sum(value * weight for value, weight in known) / sum(weight for _, weight in known)
-
-
-def _thinned(runs: list[Run]) -> tuple[Run, ...]:
-    """At most the rows that are kept of one queue, evenly over the inputs."""
-    total = sum(len(run.processing) for run in runs)
-    if total <= _KEPT:
-        return tuple(runs)
-    kept, taken, seen = [], 0, 0
-    for run in runs:
-        size = len(run.processing)
-        seen += size
-        if taken + size <= _KEPT * seen / total:
-            kept.append(run)
-            taken += size
-    return tuple(kept)
-
-
-def _distribution(parts: Sequence[Distribution | None]) -> Distribution | None:
-    """Moments exactly; quantiles as near as those of the parts allow, with the error stated.
-
-    A quantile of a mixture lies between the smallest and the largest of its parts' quantiles: the
-    geometric mean of the two is off by at most the square root of their ratio.
-    """
-    known = [part for part in parts if part is not None and part.count]
-    if len(known) < 2:
-        return known[0] if known else None
-    count = sum(part.count for part in known)
-    mean = sum(part.mean * part.count for part in known) / count
-    square = sum((1 + part.cv**2) * part.mean**2 * part.count for part in known) / count
-    error = 0.0
-    quantiles = {}
-    for name in ("p50", "p95", "p99"):
-        values = [getattr(part, name) for part in known]
-        low, high = min(values), max(values)
-        quantiles[name] = math.sqrt(low * high) if low > 0 else (low + high) / 2
-        error = max(error, math.sqrt(high / low) - 1 if low > 0 else float(high > 0))
-    return Distribution(
-        count=count,
-        mean=mean,
-        cv=math.sqrt(max(0.0, square - mean**2)) / mean if mean else 0.0,
-        minimum=min(part.minimum for part in known),
-        maximum=max(part.maximum for part in known),
-        quantile_error=error + max(part.quantile_error for part in known),
-        **quantiles,
-    )

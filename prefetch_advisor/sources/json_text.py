@@ -16,8 +16,9 @@ _CTL_LAYOUT = re.compile(r"\A\s*\[\r?\n\{")
 _ESCAPE = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|u([0-9A-F])([01])00|.)", re.DOTALL)
 _REVERSED = re.compile(r"\\u[0-9A-F][01]00")
 _PLAIN_ESCAPE = re.compile(r"\\x\{([0-9A-Fa-f]{1,6})\}")
-#: what is left of an escape, a number or a word at the very end
-_CUT = re.compile(r"u[0-9A-Fa-f]{0,3}|-|\.|[eE][+-]?|t(?:r|ru)?|f(?:a|al|als)?|n(?:u|ul)?")
+#: what is left of an escape (rabbitmqctl's too) or a number at the very end
+_CUT = re.compile(r"\\?(?:u[0-9A-Fa-f]{0,4}|x(?:\{[0-9A-Fa-f]{0,6})?)|-|\.|[eE][+-]?")
+_WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 
 
@@ -114,7 +115,11 @@ def _reason(error: ValueError | RecursionError) -> str:
 
 def _broken(error: json.JSONDecodeError, text: str, where: str) -> InputError:
     rest = text[error.pos :].strip()
-    cut = not rest or error.msg.startswith("Unterminated string") or _CUT.fullmatch(rest)
+    cut = (
+        error.msg.startswith("Unterminated string")
+        or _CUT.fullmatch(rest)
+        or any(word.startswith(rest) for word in _WORDS)
+    )
     place = f"{where}:{error.lineno}:{error.colno}"
     if cut:
         return InputError(

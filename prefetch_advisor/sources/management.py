@@ -35,6 +35,8 @@ from prefetch_advisor.sources.management_stats import read_lengths, read_stats
 _KIND = SourceKind.MANAGEMENT
 Row = TypeVar("Row")
 _AN_OBJECT = "an object with a name"
+#: beside node and memory: nobody asks for these, and with statistics off there are none
+_OF_WHOLE_ROWS = frozenset(("reductions", "garbage_collection", "idle_since"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,8 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
         traffic,
         rates,
         complete,
+        "memory" in item and "node" in item and not _OF_WHOLE_ROWS.isdisjoint(item),
+        count(get("message_bytes_ready"), "message_bytes_ready", doubts),
     )
 
 

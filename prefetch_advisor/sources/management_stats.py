@@ -12,6 +12,8 @@ from prefetch_advisor.sources.fields import Doubts, count, number
 
 #: in the order of the fields of :class:`Traffic`
 _COUNTERS = ("publish", "deliver", "deliver_no_ack", "get", "get_no_ack", "ack", "redeliver")
+#: what deliver_get is the sum of
+_DELIVERIES = ("deliver", "deliver_no_ack", "get", "get_no_ack")
 _PAIRS = tuple((name, f"{name}_details") for name in _COUNTERS)
 _NOTHING = (None,) * len(_COUNTERS)
 _all_totals = itemgetter(*_COUNTERS)
@@ -55,6 +57,8 @@ def _plain_stats(stats: Mapping[str, object]) -> Stats | None:
         return None
     if set(map(type, rates)) != {float} or not math.isfinite(sum(rates)):
         return None
+    if min(totals) < 0 or min(rates) < 0:
+        return None
     return Stats((TrafficSample(None, Traffic(*totals)),), Traffic(*rates), True)
 
 
@@ -62,13 +66,15 @@ def _any_stats(stats: Mapping[str, object], doubts: Doubts) -> Stats:
     totals: list[float | None] = []
     rates: list[float | None] = []
     history: list[object] | None = None
+    # not asked for, or not usable: nothing that may be taken for 0
     trimmed = False
     get = stats.get
     for index, (name, details_name) in enumerate(_PAIRS):
         total = get(name)
-        if total is not None and type(total) is not int:
-            total = number(total, f"message_stats.{name}", doubts)
+        if total is not None and (type(total) is not int or total < 0):
+            total = _counted(total, f"message_stats.{name}", doubts)
         totals.append(total)
+        trimmed = trimmed or (total is None and name in stats)
         details = get(details_name)
         if type(details) is not dict:
             rates.append(None)
@@ -77,13 +83,20 @@ def _any_stats(stats: Mapping[str, object], doubts: Doubts) -> Stats:
             continue
         trimmed = trimmed or total is None
         rate = details.get("rate")
-        rates.append(rate if type(rate) is float else number(rate, details_name, doubts))
+        plain = type(rate) is float and 0 <= rate < math.inf
+        rates.append(rate if plain else _counted(rate, details_name, doubts))
         samples = details.get("samples")
         if samples:
             if history is None:
                 history = [None] * len(_COUNTERS)
             history[index] = samples
     traffic = _history(history, doubts) if history else ()
+    if traffic and history:
+        latest = [getattr(traffic[-1].totals, name) for name in _COUNTERS]
+        trimmed = trimmed or any(
+            samples is not None and value is None
+            for samples, value in zip(history, latest, strict=True)
+        )
     if not traffic and totals != list(_NOTHING):
         traffic = (TrafficSample(None, Traffic(*totals)),)
     return Stats(
@@ -93,16 +106,27 @@ def _any_stats(stats: Mapping[str, object], doubts: Doubts) -> Stats:
     )
 
 
+def _counted(value: object, name: str, doubts: Doubts) -> float | None:
+    """A number of 0 or more: messages are not taken back."""
+    found = number(value, name, doubts)
+    if found is not None and found < 0:
+        doubts.note(name, value)
+        return None
+    return found
+
+
 def _chosen(stats: Mapping[str, object]) -> bool:
     """Whether a ``columns`` parameter picked single counters, so that absent is not 0.
 
-    The broker prints all parts of ``deliver_get`` that were ever counted beside it, and it cannot
-    count an ack without a delivery.
+    The broker prints ``deliver_get`` beside its parts, all of them that were ever counted, and it
+    cannot count an ack without a delivery.
     """
-    parts = ("deliver", "deliver_no_ack", "get", "get_no_ack")
-    if any(part in stats for part in parts):
-        return False
-    return bool(stats.get("deliver_get") or stats.get("deliver_get_details") or stats.get("ack"))
+    parts = [stats[part] for part in _DELIVERIES if part in stats]
+    total = stats.get("deliver_get")
+    if total is None:
+        return bool(parts or "deliver_get_details" in stats or stats.get("ack"))
+    known = [part for part in parts if type(part) is int]
+    return not known or (type(total) is int and sum(known) < total)
 
 
 def _history(counters: list[object], doubts: Doubts) -> tuple[TrafficSample, ...]:
@@ -143,6 +167,8 @@ def _aligned(
                 times = at
             if at != times or set(map(type, taken)) != {int} or set(map(type, at)) != {int}:
                 return None
+            if taken and min(taken) < 0:
+                return None
             values.append(taken[::-1])
     except (KeyError, TypeError):
         return None
@@ -165,7 +191,7 @@ def _points(samples: object, name: str, doubts: Doubts) -> list[tuple[int, int |
         if type(item) is dict:
             at = item.get("timestamp")
             value = item.get("sample")
-            if type(at) is int and type(value) is int and abs(at) < _LATEST and abs(value) < 2**63:
+            if type(at) is int and type(value) is int and abs(at) < _LATEST and 0 <= value < 2**63:
                 points.append((at, value))
                 continue
         doubts.note(f"{name}.samples", item)
@@ -199,5 +225,5 @@ def _lengths_history(details: Sequence[object], doubts: Doubts) -> tuple[LengthS
             row = times.get(at)
             if row is None:
                 row = times[at] = [None, None]
-            row[index] = max(0, int(value))
+            row[index] = int(value)
     return tuple(LengthSample(at / 1000, *times[at]) for at in sorted(times))

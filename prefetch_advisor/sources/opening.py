@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 import re
 import select
 import sys
-import zlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,14 +16,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.sources.gzipped import MAGIC, Damage, gunzip
+from prefetch_advisor.sources.tabular.interrupts import Interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from _typeshed import WriteableBuffer
 
 HEAD = 65_536
-_GZIP = b"\x1f\x8b"
 _FORMATS = (
     (b"PK\x03\x04", "a zip archive"),
     (b"\xfd7zXZ\x00", "xz-compressed"),
@@ -32,8 +32,9 @@ _FORMATS = (
     (b"SQLite format 3\x00", "an SQLite database"),
 )
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-#: seconds to wait for a second write of a pipe that has already given a line
+#: seconds to wait for another write of a pipe that has already given a line, and for all of them
 _PATIENCE = 0.05
+_PATIENCE_IN_ALL = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +48,47 @@ class OpenInput:
     #: the first bytes of ``stream``, at most 64 KiB, not consumed; empty: the input is empty
     head: bytes
     #: what was found wrong with the input as a whole, known once ``stream`` is read to its end
-    damage: list[str] = field(default_factory=list)
+    flaws: Damage = field(default_factory=Damage)
+    #: Ctrl-C ends ``stream`` early, if whoever reads it enters this
+    interrupts: Interrupts = field(default_factory=Interrupts)
+
+    @property
+    def damage(self) -> list[str]:
+        """The flaws as sentences."""
+        found = [f"{self.where}: {flaw}" for flaw in self.flaws.found]
+        if self.flaws.truncated and not self.interrupts.happened:
+            found.append(f"{self.where}: the gzip data ends early (truncated)")
+        return found
+
+    @property
+    def cut(self) -> bool:
+        """The last line may be incomplete."""
+        return self.flaws.cut or self.interrupts.happened
 
 
 @contextmanager
-def open_input(name: str, stdin: BinaryIO | None = None) -> Iterator[OpenInput]:
+def open_input(
+    name: str, stdin: BinaryIO | None = None, interrupts: Interrupts | None = None
+) -> Iterator[OpenInput]:
     """Open the file ``name``, or standard input for "-"; gzip is known by its content.
 
-    The head is what the first reads give: a pipe that pauses after a line is not waited for.
+    The head is what the first reads give: a pipe that pauses after a line, or goes on slowly, is
+    not waited for. Ctrl-C ends the input there.
 
     Raises:
         InputError: missing, unreadable or binary; gzip from which nothing can be read.
     """
+    interrupts = Interrupts() if interrupts is None else interrupts
     if name == "-":
-        yield _prepare("stdin", _standard_input(stdin))
+        yield _prepare("stdin", _standard_input(stdin), interrupts)
         return
     try:
-        file = open(name, "rb")  # noqa: SIM115 (closed below; only opening may fail like this)
+        # a named pipe waits here for its writer
+        file = interrupts.wait_for(lambda: open(name, "rb"))  # noqa: SIM115 (closed below)
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: cannot be opened: {_reason(error)}") from error
-    with file:
-        yield _prepare(name, file)
+    with file or io.BytesIO() as opened:
+        yield _prepare(name, opened, interrupts)
 
 
 def _standard_input(stdin: BinaryIO | None) -> BinaryIO:
@@ -83,20 +104,29 @@ def _reason(error: OSError | ValueError) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _prepare(where: str, file: BinaryIO) -> OpenInput:
-    damage: list[str] = []
-    pieces = _undone(_pieces(where, file), where, damage)
-    start, lines = b"", False
+def _prepare(where: str, file: BinaryIO, interrupts: Interrupts) -> OpenInput:
+    damage = Damage()
+    pieces = _undone(_pieces(where, file, interrupts), damage)
+    start = _head(pieces, file, interrupts)
+    _refuse_binary(where, start[:HEAD])
+    stream = io.BufferedReader(_Stream(chain((start,), pieces)), HEAD)
+    opened = OpenInput(where, stream, start[:HEAD], damage, interrupts)
+    if opened.damage and not start:
+        raise InputError(f"{opened.damage[0]}: nothing could be read")
+    return opened
+
+
+def _head(pieces: Iterator[bytes], file: BinaryIO, interrupts: Interrupts) -> bytes:
+    start, enough = b"", math.inf
     for piece in pieces:
         start += piece
-        lines = lines or b"\n" in piece or b"\r" in piece
-        if len(start) >= HEAD or (lines and not _ready(file)):
+        if enough == math.inf and (b"\n" in piece or b"\r" in piece):
+            enough = time.monotonic() + _PATIENCE_IN_ALL
+        if len(start) >= HEAD or interrupts.happened or time.monotonic() >= enough:
             break
-    _refuse_binary(where, start[:HEAD])
-    if damage and not start:
-        raise InputError(f"{damage[0]}: nothing could be read")
-    stream = io.BufferedReader(_Stream(chain((start,), pieces)), HEAD)
-    return OpenInput(where, stream, start[:HEAD], damage)
+        if enough != math.inf and not _ready(file):
+            break
+    return start
 
 
 def _ready(file: BinaryIO) -> bool:
@@ -107,11 +137,10 @@ def _ready(file: BinaryIO) -> bool:
         return True
 
 
-def _pieces(where: str, file: BinaryIO) -> Iterator[bytes]:
-    read: Callable[[int], bytes | None] = getattr(file, "read1", file.read)
+def _pieces(where: str, file: BinaryIO, interrupts: Interrupts) -> Iterator[bytes]:
     while True:
         try:
-            piece = read(HEAD)
+            piece = interrupts.read(file)
         except (OSError, ValueError) as error:
             raise InputError(f"{where}: cannot be read: {_reason(error)}") from error
         if not piece:
@@ -119,11 +148,11 @@ def _pieces(where: str, file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-def _undone(pieces: Iterator[bytes], where: str, damage: list[str]) -> Iterator[bytes]:
+def _undone(pieces: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
     """``pieces`` without gzip, without a byte order mark, and in UTF-8 if they were UTF-16."""
     start, pieces = _at_least(pieces, 2)
-    if start.startswith(_GZIP):
-        pieces = _gunzip(pieces, where, damage)
+    if start.startswith(MAGIC):
+        pieces = gunzip(pieces, damage)
     start, pieces = _at_least(pieces, 3)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _from_utf16(pieces)
@@ -142,40 +171,6 @@ def _at_least(pieces: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes
         if len(start) >= size:
             break
     return start, chain((start,) if start else (), pieces)
-
-
-def _gunzip(pieces: Iterator[bytes], where: str, damage: list[str]) -> Iterator[bytes]:
-    """What can be unpacked of one or more gzip members; what stopped it early is in ``damage``."""
-    decoder = zlib.decompressobj(wbits=31)
-    open_member = False
-    data = b""
-    for piece in pieces:
-        data += piece
-        while data:
-            if not open_member and len(data) < len(_GZIP):
-                break
-            if not open_member and not data.startswith(_GZIP):
-                if data.strip(b"\0"):
-                    damage.append(f"{where}: what follows the gzip data was left out")
-                return
-            open_member = True
-            try:
-                unpacked = decoder.decompress(data, 1 << 20)
-            except zlib.error as error:
-                damage.append(f"{where}: the gzip data is damaged ({error})")
-                return
-            data = decoder.unconsumed_tail
-            if decoder.eof:
-                data = decoder.unused_data
-                decoder = zlib.decompressobj(wbits=31)
-                open_member = False
-            if unpacked:
-                yield unpacked
-    if open_member:
-        if rest := decoder.flush():
-            yield rest
-        if not decoder.eof:
-            damage.append(f"{where}: the gzip data ends early (truncated)")
 
 
 def _from_utf16(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -131,6 +131,7 @@ def queue_row(values: Values, vhost: str | None, doubts: Doubts) -> QueueRow:
         exclusive=flag(get("exclusive"), "exclusive", doubts),
         capacity=number(capacity, "consumer_capacity", doubts),
         lengths=() if ready is None and unacked is None else (LengthSample(None, ready, unacked),),
+        ready_bytes=count(get("message_bytes_ready"), "message_bytes_ready", doubts),
     )
 
 

@@ -6,16 +6,18 @@ import math
 from array import array
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prefetch_advisor.model.observation import Distribution
+from prefetch_advisor.model.observation import Buckets, Distribution
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from prefetch_advisor.model.observation import Floats
+
+    Integers = npt.NDArray[np.integer[Any]]
 
 #: rows of a run, the unit that is kept or dropped whole
 RUN_ROWS = 1_000
@@ -91,7 +93,7 @@ class Sketch:
 
     def __init__(self, accuracy: float = ACCURACY) -> None:
         self.accuracy = accuracy
-        self._log_gamma = math.log((1 + accuracy) / (1 - accuracy))
+        self._log_gamma = _log_gamma(accuracy)
         self._zeros = 0
         self._lowest = 0
         self._counts: npt.NDArray[np.int64] = np.zeros(0, np.int64)
@@ -117,6 +119,12 @@ class Sketch:
         at = lowest - self._lowest
         self._counts[at : at + len(counts)] += counts
 
+    def buckets(self) -> Buckets:
+        """What it has counted, small enough to be kept."""
+        filled = np.flatnonzero(self._counts)
+        numbers = (filled + self._lowest).astype(np.int32)
+        return Buckets(self.accuracy, self._zeros, numbers, self._counts[filled])
+
     def quantile(self, share: float) -> float:
         """The value below which ``share`` of the values lie."""
         cumulated = self._zeros + np.cumsum(self._counts)
@@ -131,18 +139,32 @@ class Sketch:
         if rank < self._zeros:
             return 0.0
         bucket = self._lowest + int(np.searchsorted(cumulated, rank, side="right"))
-        # g^i 2 / (g + 1), in logarithms: g^i alone may be too large for a float
-        half = math.log1p(math.exp(self._log_gamma)) - math.log(2)
-        return math.exp(min(bucket * self._log_gamma - half, 709.78))
+        return float(bucket_values(np.array([bucket]), self.accuracy)[0])
 
 
-def exact(values: Floats) -> Distribution:
-    """The distribution of values that are all at hand; there must be some."""
+def bucket_values(numbers: Integers, accuracy: float) -> Floats:
+    """What each bucket stands for: 2 g^i / (g + 1)."""
+    log_gamma = _log_gamma(accuracy)
+    # in logarithms: g^i alone may be too large for a float
+    half = math.log1p(math.exp(log_gamma)) - math.log(2)
+    values: Floats = np.exp(np.minimum(numbers * log_gamma - half, 709.78))
+    return values
+
+
+def _log_gamma(accuracy: float) -> float:
+    return math.log((1 + accuracy) / (1 - accuracy))
+
+
+def exact(values: Floats, buckets: Buckets | None = None) -> Distribution:
+    """The distribution of values that are all at hand; there must be some.
+
+    ``buckets`` are needed where the sample does not hold just these values.
+    """
     moments = Moments()
     moments.add(values)
     in_order = np.sort(values)
     p50, p95, p99 = (_quantile(in_order, share) for share in (0.5, 0.95, 0.99))
-    return _distribution(moments, p50, p95, p99, 0.0)
+    return _distribution(moments, p50, p95, p99, 0.0, buckets)
 
 
 def _quantile(in_order: Floats, share: float) -> float:
@@ -158,11 +180,16 @@ def sketched(moments: Moments, sketch: Sketch) -> Distribution:
         min(max(sketch.quantile(share), moments.minimum), moments.maximum)
         for share in (0.5, 0.95, 0.99)
     )
-    return _distribution(moments, p50, p95, p99, sketch.accuracy)
+    return _distribution(moments, p50, p95, p99, sketch.accuracy, sketch.buckets())
 
 
 def _distribution(
-    moments: Moments, p50: float, p95: float, p99: float, error: float
+    moments: Moments,
+    p50: float,
+    p95: float,
+    p99: float,
+    error: float,
+    buckets: Buckets | None = None,
 ) -> Distribution:
     return Distribution(
         count=moments.count,
@@ -174,6 +201,7 @@ def _distribution(
         p95=p95,
         p99=p99,
         quantile_error=error,
+        buckets=buckets,
     )
 
 

@@ -167,8 +167,18 @@ class Tally:
         if self._sampled is not None:
             return self._sampled.distributions()
         processing, rtt, _ = self._held()
-        present = rtt[~np.isnan(rtt)] if rtt is not None else np.zeros(0)
-        return exact(processing), exact(present) if len(present) else None
+        return exact(processing), None if rtt is None else self._trips(rtt)
+
+    def _trips(self, rtt: Floats) -> Distribution | None:
+        present = rtt[~np.isnan(rtt)]
+        if not len(present):
+            return None
+        if len(present) == len(rtt):
+            return exact(present)
+        # runs fill the gaps in, so they cannot tell which values there were
+        sketch = Sketch(self._accuracy)
+        sketch.add(present)
+        return exact(present, sketch.buckets())
 
 
 class _Sampled:

@@ -16,7 +16,6 @@ from prefetch_advisor.sources.tabular.bad_rows import BadRows, show
 from prefetch_advisor.sources.tabular.blocks import blocks, text
 from prefetch_advisor.sources.tabular.converting import Converter
 from prefetch_advisor.sources.tabular.delimited import Delimited, Form
-from prefetch_advisor.sources.tabular.interrupts import Interrupts
 from prefetch_advisor.sources.tabular.json_rows import objects_of_array, objects_of_lines
 from prefetch_advisor.sources.tabular.names import Names
 from prefetch_advisor.sources.tabular.one_row import RowReader, UnreadTimes
@@ -25,6 +24,7 @@ from prefetch_advisor.sources.tabular.sniffing import Sheet, printed_step, read_
 
 if TYPE_CHECKING:
     from prefetch_advisor.sources.opening import OpenInput
+    from prefetch_advisor.sources.tabular.interrupts import Interrupts
     from prefetch_advisor.sources.tabular.json_rows import Objects
 
 __all__ = ["SampleBudget", "TimingOptions", "read_timings"]
@@ -58,7 +58,7 @@ def read_timings(source: OpenInput, options: TimingOptions, budget: SampleBudget
     """
     if options.unit is not None and unit_named(options.unit) is None:
         raise UsageError(f"unknown unit {options.unit!r}: use ns, us, ms, s, min or h")
-    with Interrupts() as interrupts:
+    with source.interrupts as interrupts:
         reading = _Reading(source, options, budget, interrupts)
         start = source.head.lstrip()[:1]
         if start == b"[":
@@ -102,11 +102,11 @@ class _Reading:
         self._converter: Converter | None = None
         self._printed: float | None = None
         self._late: dict[str, None] = {}
+        self._parser: Delimited | None = None
 
     def sheet(self) -> None:
         """Rows with one line each."""
         sheet: Sheet | None = None
-        parser: Delimited | None = None
         after = 1
         for line, block in blocks(self._source, self._interrupts, self.bad):
             after = line + block.count(b"\n")
@@ -117,11 +117,11 @@ class _Reading:
                 line, block = _past(sheet.header_lines, line, block)
                 self._layout = sheet.layout
                 used = [column.index for column in sheet.layout.columns]
-                parser = Delimited(sheet.form, used, self.bad)
-            if parser is not None:
-                self._take(parser.rows(line, block), sheet.form)
-        if parser is not None and sheet is not None:
-            self._take(parser.finish(after), sheet.form)
+                self._parser = Delimited(sheet.form, used, self.bad)
+            if self._parser is not None:
+                self._take(self._parser.rows(line, block), sheet.form)
+        if self._parser is not None and sheet is not None:
+            self._take(self._parser.finish(after), sheet.form)
 
     def objects(self, parts: Iterator[Objects]) -> None:
         """JSON objects, whose keys are the columns; those of the first part are all there are."""
@@ -198,9 +198,14 @@ class _Reading:
         if self._converter is not None and (headers := self._converter.headers):
             times = "once" if headers == 1 else f"{headers:,} times"
             notes.append(f"{where}: the header is repeated {times}: those lines were skipped")
+        if self._parser is not None and (count := self._parser.comments):
+            lines = "1 line that begins" if count == 1 else f"{count:,} lines that begin"
+            first = self._parser.first_comment
+            notes.append(f"{where}: {lines} with # skipped as a comment (first: line {first})")
         if count := self._unread.count:
+            times = "1 time" if count == 1 else f"{count:,} times"
             notes.append(
-                f"{where}: {count:,} times could not be read (first {self._unread.first}): "
+                f"{where}: {times} could not be read (first {self._unread.first}): "
                 "expected ISO 8601 or epoch"
             )
         return notes

@@ -216,9 +216,9 @@ def test_numbers_keep_six_digits_and_are_never_nan_or_infinite(value: float) -> 
 
 def test_long_floats_are_rounded() -> None:
     queue = make_advice(observed=Observed(ack_rate=148.23456789, ready=1_234_567_890))
-    text = REPORTS["json"](make_report(queue), ReportOptions())
-    assert '"ack_rate": 148.235,' in text
-    assert '"ready": 1234567890,' in text
+    text = "".join(REPORTS["json"](make_report(queue), ReportOptions()).split())
+    assert '"ack_rate":148.235,' in text
+    assert '"ready":1234567890,' in text
 
 
 @settings(deadline=None, max_examples=150)

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import (
-    Distribution,
     Intake,
     LengthSample,
     QueueObservation,
-    Run,
     TimingRow,
 )
 from prefetch_advisor.sources.combine import Fleet, combine
-from prefetch_advisor.sources.combine_timings import merged
 from prefetch_advisor.sources.json_documents import read_json
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.rabbitmqctl_text import read_text
@@ -252,6 +248,30 @@ def test_management_wins_over_rabbitmqctl_which_fills_what_it_does_not_say() -> 
     assert one.origins == ("ctl.txt", "api.json")
 
 
+def test_the_latest_management_row_tells_whether_rows_are_whole() -> None:
+    whole, picked = files("4.3/api/queues.json"), files("4.3/api/queues_columns.json")
+    lists = files("4.3/ctl/list_queues_all.json")
+    for inputs, full in (
+        (picked + whole, True),
+        (whole + lists, True),
+        (lists + whole, True),
+        (whole + picked, False),
+        (lists, False),
+        (files("4.3/api/queues_disable_stats.json"), False),
+    ):
+        row = queue(combine(inputs), "sc.saturated").row
+        assert row is not None
+        assert row.full is full
+
+
+def test_bytes_that_are_ready_come_from_any_source() -> None:
+    table = "name\tmessage_bytes_ready\tmessages\nq\t70\t7\n"
+    inputs = api([{"name": "q", "vhost": "/", "messages": 7, "state": "running"}])
+    row = queue(combine(ctl(table) + inputs), "q").row
+    assert row is not None
+    assert (row.kind, row.ready_bytes) == ("management", 70)
+
+
 def test_sources_that_differ_by_more_than_a_fifth_contradict_each_other() -> None:
     inputs = ctl(
         "Listing queues for vhost / ...\n"
@@ -403,57 +423,6 @@ def test_timings_of_a_name_in_several_vhosts_ask_which() -> None:
     with pytest.raises(InputError, match=r"t.csv: .*'q' name no vhost, .* in 'a', 'b': .* -V"):
         combine([*queues, timings("q")])
     assert queue(combine([*queues, timings("q")], vhost="b"), "q", "b").timings is not None
-
-
-def distribution(values: list[float]) -> Distribution:
-    array = np.array(values)
-    p50, p95, p99 = np.quantile(array, [0.5, 0.95, 0.99])
-    return Distribution(
-        len(values),
-        float(array.mean()),
-        float(array.std() / array.mean()),
-        min(values),
-        max(values),
-        float(p50),
-        float(p95),
-        float(p99),
-    )
-
-
-def test_timings_of_several_inputs_are_one_with_a_stated_error() -> None:
-    rng = np.random.default_rng(3)
-    parts = [list(rng.exponential(mean, size)) for mean, size in ((0.02, 900), (0.05, 300))]
-    rows = [
-        TimingRow(
-            f"{n}.csv",
-            None,
-            "q",
-            len(part),
-            distribution(part),
-            runs=(Run(None, np.array(part)),),
-            first_at=float(n),
-            last_at=n + 10.0,
-        )
-        for n, part in enumerate(parts)
-    ]
-    row = merged(rows)
-    exact = distribution(parts[0] + parts[1])
-    assert row.processing is not None
-    assert row.processing.mean == pytest.approx(exact.mean)
-    assert row.processing.cv == pytest.approx(exact.cv)
-    assert (row.rows, row.first_at, row.last_at, len(row.runs)) == (1200, 0.0, 11.0, 2)
-    for name in ("p50", "p95", "p99"):
-        found, true = getattr(row.processing, name), getattr(exact, name)
-        assert abs(found / true - 1) <= row.processing.quantile_error
-    fleet = combine([Intake(one.where, timings=(one,)) for one in rows])
-    assert queue(fleet, "q").origins == ("0.csv", "1.csv")
-
-
-def test_merged_samples_stay_bounded_and_even() -> None:
-    run = Run(None, np.ones(1000))
-    rows = [TimingRow(f"{n}", None, "q", 20_000, runs=(run,) * 20) for n in range(4)]
-    kept = merged(rows).runs
-    assert len(kept) == 20
 
 
 def test_the_latest_word_on_the_broker_and_all_alarms() -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prefetch_advisor.errors import InputError
@@ -46,11 +46,39 @@ def test_plain_text_escapes_are_decoded_only_without_a_utf8_locale() -> None:
     assert unescape("\\x{FFFFFF}\t1") == ("\\x{FFFFFF}\t1", False)
 
 
+ODD = (
+    r'[{"a": "\u001b\ud83d\ude00\\\"", "b": -1.25e-10, "c": [true, false, null], '
+    '"d": [NaN, Infinity, -Infinity]}]'
+)
+
+
 @given(st.integers(1, len(QUEUES) - 1))
 @settings(deadline=None, max_examples=60)
+@example(691)
 def test_cut_json_is_an_error_that_names_the_break(at: int) -> None:
     with pytest.raises(InputError, match=r"q.json:1:\d+: expected the rest of a JSON document"):
         documents(QUEUES[:at], "q.json")
+
+
+@pytest.mark.parametrize("before", ["", "{}"])
+def test_json_may_be_cut_within_anything(before: str) -> None:
+    for at in range(1, len(ODD)):
+        with pytest.raises(InputError, match="expected the rest of a JSON document"):
+            documents(before + ODD[:at], "q.json")
+    assert len(documents(before + ODD, "q.json")) == 1 + bool(before)
+
+
+def test_json_may_be_cut_within_an_escape_of_rabbitmqctl() -> None:
+    text = r'[{"name": "\x{43E}\x{1F600}"}]'
+    for at in range(1, len(text)):
+        with pytest.raises(InputError, match="expected the rest of a JSON document"):
+            documents(repair(text[:at])[0], "q.json")
+
+
+@pytest.mark.parametrize("text", [r'["\u00zz"]', r'["\u12"]', r'["\q"]', "[tru]", "[1.]", "[-]"])
+def test_a_mistake_is_not_taken_for_a_cut(text: str) -> None:
+    with pytest.raises(InputError, match=r"q.json:1:\d+: expected JSON \("):
+        documents(text, "q.json")
 
 
 def test_broken_json_names_line_column_and_what_was_found() -> None:

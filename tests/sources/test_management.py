@@ -211,6 +211,13 @@ def test_absent_is_not_zero() -> None:
         ({"ack_details": {"rate": 1.0}, "deliver_get_details": {"rate": 1.0}}, False),
         ({"ack": 4}, False),
         ({"deliver_get": 4, "publish": 4}, False),
+        ({"deliver_get": 0, "publish": 4}, False),
+        ({"deliver_get": 4, "deliver": 4, "publish": 4, "ack": -1}, False),
+        ({"deliver_get": 4, "deliver": 4, "publish": 4, "ack": None}, False),
+        ({"deliver_get": 4, "deliver": 1, "ack": 1}, False),
+        ({"deliver": 1, "ack": 1}, False),
+        ({"deliver_get_details": {"rate": 1.0}, "deliver": 1}, False),
+        ({"deliver_get": 4, "deliver": 1, "deliver_no_ack": 2, "get": 1}, True),
     ],
 )
 def test_absent_counters_are_zero_only_where_none_were_picked(
@@ -235,6 +242,98 @@ def test_with_statistics_off_figures_are_unknown(version: str) -> None:
     totals = queues(version, "queues_totals_only")["/", "sc.saturated"]
     assert totals.unacked == 30
     assert totals.consumers is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        *(("queues", True), ("queues_vhost2", True), ("queue_plain_sc.stream", True)),
+        *(("queue/sc.idle", True), ("queues_columns", False), ("queues_totals_only", False)),
+        *(("queues_lengths", False), ("queues_disable_stats", False)),
+        ("../series/api_queues_00", False),
+    ],
+)
+def test_a_row_is_full_where_nothing_was_picked_or_turned_off(
+    version: str, name: str, full: bool
+) -> None:
+    assert {row.full for row in load(f"{version}/api/{name}.json").queues} == {full}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", ["queues_lengths", "../series/api_queues_00"])
+def test_deliveries_without_ack_that_were_not_asked_for_are_unknown(
+    version: str, name: str
+) -> None:
+    row = queues(version, name)["/", "sc.autoack"]
+    assert not row.has_stats
+    assert row.rates is not None
+    assert (row.rates.ack, row.rates.deliver_no_ack, row.rates.get_no_ack) == (0.0, None, None)
+    assert {sample.totals.deliver_no_ack for sample in row.traffic} <= {None}
+
+
+def test_bytes_and_the_limit_on_them_are_known() -> None:
+    row = one(
+        messages=3,
+        message_bytes=300,
+        message_bytes_ready=200,
+        message_bytes_unacknowledged=100,
+        arguments={"x-max-length-bytes": 4096},
+    )
+    assert (row.message_bytes, row.ready_bytes, row.unacked_bytes) == (300, 200, 100)
+    assert row.settings == {"max-length-bytes": 4096}
+    policy = {"max-length-bytes": 512}
+    assert one(messages=3, effective_policy_definition=policy).settings == policy
+
+
+def samples(*values: object) -> dict[str, object]:
+    """Newest first, as the API has them; the oldest is of second 1."""
+    times = range(1000 * len(values), 0, -1000)
+    return {
+        "rate": 0.0,
+        "samples": [{"sample": v, "timestamp": t} for v, t in zip(values, times, strict=True)],
+    }
+
+
+@pytest.mark.parametrize("unusable", [-5, -0.5, "x", None])
+def test_unusable_samples_are_unknown_not_zero(unusable: object) -> None:
+    intake = read(
+        [
+            {
+                "name": "q",
+                "vhost": "/",
+                "messages_ready_details": samples(unusable, 7),
+                "messages_unacknowledged_details": samples(3, unusable),
+                "message_stats": {
+                    "deliver": 9,
+                    "deliver_get": 9,
+                    "ack": 9,
+                    "ack_details": samples(unusable, 5),
+                    "publish": 9,
+                    "publish_details": samples(9, 4),
+                },
+            }
+        ]
+    )
+    (row,) = intake.queues
+    assert row.lengths == (LengthSample(1.0, 7, None), LengthSample(2.0, None, 3))
+    assert (row.ready, row.unacked) == (None, 3)
+    assert [(one.totals.ack, one.totals.publish) for one in row.traffic] == [(5, 4), (None, 9)]
+    # else the missing acks would be taken for none
+    assert not row.has_stats
+    assert sum("samples is unknown in 1 place" in note for note in intake.notes) == 3
+
+
+def test_counters_below_zero_are_unknown() -> None:
+    whole = dict.fromkeys(("publish", "deliver", "deliver_no_ack", "get", "get_no_ack"), 5)
+    whole |= {"ack": -1, "redeliver": 0}
+    details = {f"{name}_details": {"rate": 1.0} for name in whole} | {"get_details": {"rate": -2.0}}
+    row = one(messages_ready=-1, messages_unacknowledged=2, message_stats=whole | details)
+    assert (row.ready, row.unacked, row.lengths) == (None, 2, (LengthSample(None, None, 2),))
+    assert row.traffic[0].totals.ack is None
+    assert row.traffic[0].totals.publish == 5
+    assert row.rates is not None
+    assert (row.rates.get, row.rates.ack) == (None, 1.0)
 
 
 def test_a_page_of_several_is_noted() -> None:

@@ -32,7 +32,7 @@ def blocks(source: OpenInput, interrupts: Interrupts, bad: BadRows) -> Iterator[
     while True:
         data, ended = _fill(held, source, interrupts)
         if ended:
-            if data and (source.damage or interrupts.happened):
+            if data and (source.cut or interrupts.happened):
                 whole = data.rfind(b"\n") + 1
                 if data[whole:].strip():
                     last = line + data.count(b"\n")
@@ -60,7 +60,7 @@ def blocks(source: OpenInput, interrupts: Interrupts, bad: BadRows) -> Iterator[
 def _fill(held: bytes, source: OpenInput, interrupts: Interrupts) -> tuple[bytes, bool]:
     pieces, size = [held], 0
     while size < BLOCK:
-        piece = interrupts.read(source.stream)
+        piece = interrupts.rest(source.stream)
         if not piece:
             return _line_ends(b"".join(pieces), ended=True), True
         pieces.append(piece)
@@ -80,7 +80,7 @@ def _line_ends(data: bytes, ended: bool) -> bytes:
 def _skip_line(held: bytes, source: OpenInput, interrupts: Interrupts) -> tuple[int, bytes, bool]:
     """Read past the end of a line: how long it was, what follows it, and whether all has ended."""
     skipped = len(held)
-    while piece := interrupts.read(source.stream):
+    while piece := interrupts.rest(source.stream):
         end = min((at for at in (piece.find(b"\n"), piece.find(b"\r")) if at >= 0), default=-1)
         if end >= 0:
             after = end + (2 if piece.startswith(b"\r\n", end) else 1)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NO_DELIMITER = "\x1f"
 #: lines of one row; a quote that stays open longer was never meant to be closed
 _MOST_LINES = 100
-_COMMENT = re.compile(rb"^[ \t]*#", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,11 @@ class Form:
 
 
 class Delimited:
-    """CSV and its relatives. Blank lines and lines that begin with # are skipped."""
+    """CSV and its relatives. Blank lines are skipped, and comments.
+
+    A line that begins with # is a comment unless it has the cells of a row: a queue's name may
+    begin so. In a lone column, of figures, it always is one.
+    """
 
     def __init__(self, form: Form, used: Sequence[int], bad: BadRows) -> None:
         self._width = form.width
@@ -48,6 +51,9 @@ class Delimited:
         self._opens = re.compile(rf'(?:^|{re.escape(form.delimiter)}){blanks}"')
         #: the first lines of a row whose quote is still open at the end of a block
         self._unfinished: list[str] = []
+        #: lines skipped because they begin with #, and the first of them
+        self.comments = 0
+        self.first_comment = 0
 
     def rows(self, line: int, block: bytes) -> Rows:
         """The rows of whole lines, of which ``line`` is the first."""
@@ -67,11 +73,11 @@ class Delimited:
 
     def _split(self, line: int, block: bytes) -> Rows | None:
         """The fast way: no cell is quoted and every line has the right number of delimiters."""
-        if b'"' in block or b"\0" in block or (b"#" in block and _COMMENT.search(block)):
+        if b'"' in block or b"\0" in block:
             return None
         count = block.count(b"\n")
         if self._width == 1:
-            if b" " in block or b"\n\n" in block or block.startswith(b"\n"):
+            if b"#" in block or b" " in block or b"\n\n" in block or block.startswith(b"\n"):
                 return None
             cells = block.split(b"\n")
             cells.pop()
@@ -106,8 +112,11 @@ class Delimited:
         at = 0
         while at < len(lines):
             raw = lines[at]
-            start = raw.lstrip()[:1]
-            if start in ("", "#") and (start or not raw.strip(" ")):
+            if not raw.strip(" ") or (raw.isspace() and self._delimiter not in raw):
+                at += 1
+            elif raw.lstrip()[:1] == "#" and self._is_comment(raw):
+                self.comments += 1
+                self.first_comment = self.first_comment or line + at
                 at += 1
             elif "\0" in raw:
                 self._bad.add(line + at, "text", f"a NUL byte in {show(raw[:200])}")
@@ -131,6 +140,14 @@ class Delimited:
                 else:
                     yield line + at, cells
                 at += extent
+
+    def _is_comment(self, raw: str) -> bool:
+        if self._width == 1:
+            return True
+        if '"' not in raw:
+            return raw.count(self._delimiter) != self._width - 1
+        # a quoted cell may go on in the next line, but hardly in a comment
+        return raw.count('"') % 2 == 0 and len(self._quoted([raw]) or ()) != self._width
 
     def _extent(self, lines: list[str], at: int) -> int:
         """How many lines the row has; 0: its quote is not closed in what is here, -1: nor later."""

@@ -55,7 +55,7 @@ def objects_of_array(source: OpenInput, interrupts: Interrupts, bad: BadRows) ->
     elements = _Elements(bad)
     ended = False
     while not ended and not elements.closed:
-        data = interrupts.read(source.stream)
+        data = interrupts.rest(source.stream)
         ended = not data
         elements.feed(decoder.decode(data, final=ended), ended)
         if elements.size >= BLOCK or ended or elements.closed:

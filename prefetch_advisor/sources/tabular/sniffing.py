@@ -88,12 +88,13 @@ def _single(cell: str, where: str, at: int) -> Sheet:
     name = cell.strip()
     if _is_figure(name):
         return Sheet(form, Layout((Column(Role.PROCESSING, "", 0),), ("",)), at)
-    base = name.strip(" ()[]").lower()
-    _, unit, _ = read_name(f"p_{base}")
-    if unit is not None or base in _FIGURES:
-        column = Column(Role.PROCESSING, name, 0, unit)
-        return Sheet(form, Layout((column,), (name,)), at + 1)
-    return Sheet(form, lay_out([name], where), at + 1)
+    _, unit, base = read_name(name)
+    if base not in _FIGURES:
+        # a unit alone says no more than "a figure" either; any other name says what it is
+        role, unit, _ = read_name(f"p_{name.strip(' ()[]')}")
+        if role is not Role.PROCESSING or unit is None:
+            return Sheet(form, lay_out([name], where), at + 1)
+    return Sheet(form, Layout((Column(Role.PROCESSING, name, 0, unit),), (name,)), at + 1)
 
 
 def _cells(raw: str, delimiter: str) -> list[str]:

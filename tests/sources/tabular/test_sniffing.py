@@ -29,6 +29,45 @@ def test_delimiter_is_the_one_that_gives_known_names(header: str, delimiter: str
     assert sheet.header_lines == (2 if header == "5" else 3 + header.count("\n"))
 
 
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        *(("ms", "ms"), ("(ms)", "ms"), ("Seconds", "s"), ("value", None), ("Value [us]", "us")),
+        *(("samples_ms", "ms"), ("P", None), ("elapsed_ms", "ms"), ("Processing Time (ms)", "ms")),
+    ],
+)
+def test_a_lone_column_is_the_processing_time_where_its_name_says_nothing_else(
+    name: str, unit: str | None
+):
+    sheet = read_header([name], "t.csv", 1)
+    assert sheet is not None
+    assert [(column.role, column.unit) for column in sheet.layout.columns] == [
+        (Role.PROCESSING, unit)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("cycle_ms", "rtt_ms", "RTT (ms)", "latency_ms", "total_ms", "ping_ms", "ack_delay_us"),
+        *(
+            "time_ms",
+            "ts_us",
+            "wait_ms",
+            "queue_time_s",
+            "bytes",
+            "size_bytes",
+            "idleMs",
+            "_",
+            "()",
+        ),
+    ],
+)
+def test_a_lone_column_of_another_meaning_is_no_processing_time(name: str):
+    with pytest.raises(InputError, match=r"t\.csv:1: no processing time: found '"):
+        read_header([name], "t.csv", 1)
+
+
 def test_only_comments_are_no_header_yet():
     assert read_header(["# a", "", "  # b"], "t.csv", 1) is None
 
