@@ -152,17 +152,21 @@ def _observed(case: Case) -> Observed:
 
 def _consumers(case: Case, recommended: Recommended) -> tuple[ConsumerAdvice, ...]:
     rates = _own_rates(case)
+    advised = recommended.prefetch
+    rows = [c.row for c in case.observation.consumers or ()]
     return tuple(
-        ConsumerAdvice(
-            tag=c.row.tag,
-            channel=c.row.channel,
-            prefetch=c.row.prefetch,
-            ack=c.row.ack,
-            active=c.row.active,
-            rate=rates.get(c.row.channel),
-            recommended_prefetch=recommended.prefetch,
-        )
-        for c in case.observation.consumers or ()
+        [
+            ConsumerAdvice(
+                row.tag,
+                row.channel,
+                row.prefetch,
+                row.ack,
+                row.active,
+                rates.get(row.channel),
+                advised,
+            )
+            for row in rows
+        ]
     )
 
 
@@ -172,6 +176,8 @@ def _own_rates(case: Case) -> dict[str | None, float | None]:
     A channel shows the broker's 5-second average, which can say 0 beside steady acks.
     """
     channels = {c.row.channel: c.channel for c in case.observation.consumers or () if c.channel}
+    if not channels:
+        return {}
     rates = {i: channel_rate(c) for i, c in channels.items() if len(c.queues) == 1}
     gone, total = case.window.departures, sum(r for r in rates.values() if r is not None)
     if gone is not None and abs(total - gone) > 0.2 * max(total, gone):

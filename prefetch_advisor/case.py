@@ -65,11 +65,12 @@ class Case:
     @property
     def ready_about_zero(self) -> bool:
         """Nothing to speak of is ready in at least half of the samples."""
-        known = [s for s in self.window.lengths if s.ready is not None]
-        empty = sum(
-            s.ready <= max(1.0, 0.02 * (s.unacked or 0)) for s in known if s.ready is not None
-        )
-        return bool(known) and empty * 2 >= len(known)
+        known = empty = 0
+        for sample in self.window.lengths:
+            if sample.ready is not None:
+                known += 1
+                empty += sample.ready <= 1 or sample.ready <= 0.02 * (sample.unacked or 0)
+        return known > 0 and empty * 2 >= known
 
     @property
     def loops(self) -> bool:
@@ -133,7 +134,7 @@ def make_case(
     filled = fill(window, limit) if limit and not keeps else None
     saturated = filled is not None and filled.samples > 0 and filled.full_share >= SATURATED
     channels = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
-    shared = any(len(channel.queues) > 1 for channel in channels.values())
+    shared = bool(channels) and any(len(channel.queues) > 1 for channel in channels.values())
     return Case(
         observation=observation,
         window=window,

@@ -58,6 +58,7 @@ def _exit(run: Callable[[], int]) -> None:
     code = run()
     # all is written: an interrupt while the interpreter cleans up has nothing left to stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stdio.settle()
     sys.exit(code)
 
 

@@ -14,6 +14,9 @@ from prefetch_advisor.model.observation import Channel, Consumer, QueueObservati
 from prefetch_advisor.model.record import record
 from prefetch_advisor.window import Window
 
+_OWN_TAGS = ("federation-link", "fifo-dlx")
+_OWN_QUEUES = ("mqtt-subscription-", "federation: ")
+_ASIDE = ("waiting", "suspected_down")
 _SHARED_UNSEEN = "a global (channel-wide) limit that this broker does not show"
 
 
@@ -53,19 +56,18 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
         return InForce(Limit(None, "unknown", "measured", "no list of consumers was read"))
     single_active = is_single_active(observation)
     active = active_consumers(observation, single_active)
-    ours = tuple(c for c in active if not is_internal(c))
-    servers = len({c.row.channel or f"{i}" for i, c in enumerate(ours)})
+    ours = tuple([c for c in active if not is_internal(c)])
+    servers = len({c.row.channel or i for i, c in enumerate(ours)})
     if not active:
         origin = "none of its consumers is active" if consumers else "it has no consumers"
         return InForce(Limit(None, "unknown", "measured", origin), single_active=single_active)
     if not ours:
         origin = "a shovel, federation or MQTT: its own window, excused"
         return InForce(Limit(None, "internal", "measured", origin), active)
-    if not is_type_unknown(observation, ours):
-        plain = _plain_sum(ours)
-        if plain is not None:
-            least = _smallest(ours)
-            return InForce(plain, active, servers, (), single_active, smallest=least)
+    plain = _plain_sum(ours)
+    if plain is not None:
+        least = _smallest(ours) if " + " in plain.origin or servers < len(ours) else None
+        return InForce(plain, active, servers, (), single_active, smallest=least)
     parts = [_own_limit(c, observation) for c in ours]
     unclear = next((p.unclear for p in parts if p.unclear), None)
     if unclear:
@@ -111,11 +113,12 @@ def active_consumers(observation: QueueObservation, single_active: bool) -> tupl
         if not chosen:
             chosen = tuple(c for c in consumers if c.row.active and c.row.status != "waiting")
         return chosen[:1] or consumers[:1]
-    return tuple(
-        c
-        for c in consumers
-        if c.row.active is not False and c.row.status not in ("waiting", "suspected_down")
-    )
+    for consumer in consumers:
+        if consumer.row.active is False or consumer.row.status in _ASIDE:
+            return tuple(
+                c for c in consumers if c.row.active is not False and c.row.status not in _ASIDE
+            )
+    return consumers
 
 
 def is_internal(consumer: Consumer) -> bool:
@@ -125,9 +128,8 @@ def is_internal(consumer: Consumer) -> bool:
         connection.type == "direct" or (connection.protocol or "").upper().startswith("MQTT")
     ):
         return True
-    return consumer.row.tag.startswith(("federation-link", "fifo-dlx")) or (
-        consumer.row.queue.startswith(("mqtt-subscription-", "federation: "))
-    )
+    row = consumer.row
+    return row.tag.startswith(_OWN_TAGS) or row.queue.startswith(_OWN_QUEUES)
 
 
 @lru_cache(maxsize=32)
@@ -135,12 +137,6 @@ def version_of(text: str | None) -> tuple[int, ...] | None:
     """A broker version as numbers: "4.0.5" is (4, 0, 5); ``None`` when it has none."""
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text or "")
     return tuple(int(n) for n in found.groups(default="0")) if found else None
-
-
-def is_type_unknown(observation: QueueObservation, ours: tuple[Consumer, ...]) -> bool:
-    """Whether prefetch 0 is listed and it is not known what the queue's type makes of it."""
-    known = observation.row is not None and observation.row.type is not None
-    return not known and any(c.row.prefetch == 0 and c.row.ack != "auto" for c in ours)
 
 
 def _smallest(ours: tuple[Consumer, ...]) -> int | None:

@@ -167,9 +167,7 @@ def look(observation: QueueObservation) -> Window:
     if rates_span == 0 and row.rates is not None and one_clockless:
         rates, rates_span = _with_zeros(row.rates, row.has_stats), 5.0
     filling = None if growth is None or ready_growth is None else growth - ready_growth
-    listed = observation.consumers
-    manual = bool(listed) and all(c.row.ack == "manual" for c in listed or ())
-    gone, handled = _flows(rates, filling, manual)
+    gone, handled = _flows(rates, filling, _all_ack(observation))
     return Window(
         lengths=lengths,
         span=span,
@@ -207,6 +205,13 @@ def busiest_minute(window: Window) -> float | None:
             rate = (arrived - before) / (at - since)
             best = rate if best is None else max(best, rate)
     return best
+
+
+def _all_ack(observation: QueueObservation) -> bool:
+    for consumer in observation.consumers or ():
+        if consumer.row.ack != "manual":
+            return False
+    return bool(observation.consumers)
 
 
 def _newest_connection(observation: QueueObservation) -> float | None:

@@ -15,11 +15,13 @@ from prefetch_advisor.units import duration
 
 def global_qos(judged: Judged) -> Iterator[Finding]:
     case = judged.case
-    shared = sorted(
-        {c.channel.row.global_prefetch or 0 for c in case.force.active if c.channel} - {0}
-    )
+    active = case.force.active
+    if len(active) < 2 and case.force.limit.kind == "per-consumer":
+        return
+    shared = {c.channel.row.global_prefetch for c in active if c.channel} - {0, None}
     if shared:
-        message = f"the channel's limit of {', '.join(map(str, shared))} is shared by its consumers"
+        limits = ", ".join(sorted(map(str, shared)))
+        message = f"the channel's limit of {limits} is shared by its consumers"
         yield rules.GLOBAL_QOS.finding(judged.name, message)
     elif case.force.limit.source == "inferred" and case.force.limit.kind == "channel":
         message = f"prefetch 0 is listed, yet unacked stands at {case.force.limit.value}"
@@ -43,8 +45,10 @@ def global_qos(judged: Judged) -> Iterator[Finding]:
 
 def queue_kind(judged: Judged) -> Iterator[Finding]:
     case = judged.case
-    zero = [c for c in case.force.active if c.row.prefetch == 0 and c.row.ack == "manual"]
-    if case.row is not None and case.row.type == "quorum" and zero:
+    zero = []
+    if case.row is not None and case.row.type == "quorum":
+        zero = [c for c in case.force.active if c.row.prefetch == 0 and c.row.ack == "manual"]
+    if zero:
         listed = "consumer lists" if len(zero) == 1 else "consumers list"
         message = f"{len(zero)} {listed} prefetch 0: each may hold {QUORUM_UNLIMITED:,}"
         buffered = judged.current.buffered_time
