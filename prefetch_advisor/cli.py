@@ -1,17 +1,13 @@
 """The scripts, and the one place that turns failures into exit codes.
 
-Nothing heavy is imported here: an interrupt while click or a command loads is one like any other.
+Nothing is imported at module level: an interrupt while click or a command loads is one like any
+other.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
-
-from prefetch_advisor.commands import stdio
-from prefetch_advisor.errors import AdvisorError, ExitCode
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,17 +15,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
+        from prefetch_advisor.commands import stdio
+        from prefetch_advisor.errors import ExitCode
+
         stdio.say("prefetch-advisor: interrupted")
         return ExitCode.INTERRUPTED
 
 
 def _run(args: list[str]) -> int:
+    from prefetch_advisor.errors import AdvisorError, ExitCode
+
     try:
         from prefetch_advisor.commands import group
 
         return group.run(args)
     except AdvisorError as error:
-        _say(f"error: {error}")
+        _say(str(error) if error.exit_code is ExitCode.INTERRUPTED else f"error: {error}")
         return error.exit_code
     except Exception as error:
         return _bug(error)
@@ -43,6 +44,10 @@ def _say(text: str) -> None:
 
 def _bug(error: Exception) -> int:
     """A line that asks for a report; the traceback with PREFETCH_ADVISOR_TRACEBACK=1."""
+    import os
+
+    from prefetch_advisor.errors import ExitCode
+
     _say(
         f"a bug: {type(error).__name__}: {error} (please report it; "
         "PREFETCH_ADVISOR_TRACEBACK=1 shows where)"
@@ -50,12 +55,18 @@ def _bug(error: Exception) -> int:
     if os.environ.get("PREFETCH_ADVISOR_TRACEBACK"):
         import traceback
 
-        stdio.say("".join(traceback.format_exception(error)).rstrip())
+        from prefetch_advisor.commands import output
+
+        output.remark_whole("".join(traceback.format_exception(error)))
     return ExitCode.BUG
 
 
 def _exit(run: Callable[[], int]) -> None:
     code = run()
+    import signal
+
+    from prefetch_advisor.commands import stdio
+
     # all is written: an interrupt while the interpreter cleans up has nothing left to stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stdio.settle()

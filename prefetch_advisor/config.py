@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from prefetch_advisor.model.figures import RoundTrip
+
 #: AMQP 0-9-1 carries the prefetch in 16 bits
 MAX_PREFETCH = 65_535
 #: what a quorum queue makes of prefetch 0
@@ -41,3 +43,5 @@ class Given:
     arrival_rate: float | None = None
     #: coefficient of variation of the processing time
     cv: float | None = None
+    #: a round trip that was measured or bounded for every queue: a probe, a TCP connect
+    round_trip: RoundTrip | None = None

@@ -113,8 +113,10 @@ def _bound_on_processing(window: Window) -> ProcessingTime | None:
 def _round_trip(timings: TimingRow | None, given: Given) -> RoundTrip | None:
     if given.rtt is not None:
         return RoundTrip(given.rtt, FigureSource.GIVEN, "--rtt")
+    if given.round_trip is not None and given.round_trip.usable:
+        return given.round_trip
     if timings is None or timings.rtt is None:
-        return None
+        return given.round_trip
     import numpy as np
 
     parts = [run.rtt for run in timings.runs if run.rtt is not None]

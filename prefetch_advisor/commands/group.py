@@ -11,7 +11,7 @@ import click
 
 from prefetch_advisor import __version__
 from prefetch_advisor.commands import stdio
-from prefetch_advisor.commands.option_types import Number, duration, rate
+from prefetch_advisor.commands.option_types import duration, number, rate
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
@@ -103,7 +103,7 @@ def cli(context: click.Context) -> int:
 )
 @click.option(
     "--cv",
-    type=Number(0, 100),
+    type=number(0, 100),
     metavar="X",
     help="Standard deviation / mean of the processing time (1: exponential-like).",
 )
@@ -114,11 +114,11 @@ def cli(context: click.Context) -> int:
     help="Messages one consumer works on at once.  [default: 1]",
 )
 @click.option(
-    "--arrival-rate", type=rate(), metavar="RATE", help="Messages published, such as 180/s."
+    "--arrival-rate", type=rate, metavar="RATE", help="Messages published, such as 180/s."
 )
 @click.option(
     "--target-busy-share",
-    type=Number(0.01, 0.9999),
+    type=number(0.01, 0.9999),
     default=0.98,
     show_default=True,
     metavar="X",
@@ -126,7 +126,7 @@ def cli(context: click.Context) -> int:
 )
 @click.option(
     "--max-utilisation",
-    type=Number(0.01, 1),
+    type=number(0.01, 1),
     default=0.8,
     show_default=True,
     metavar="X",
@@ -220,9 +220,9 @@ def run(args: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        from prefetch_advisor.reports.escape import legible
+        from prefetch_advisor.commands import output
 
         said = io.StringIO()
         error.show(said)
-        stdio.say("\n".join(map(legible, said.getvalue().rstrip("\n").split("\n"))))
+        output.remark_whole(said.getvalue())
         return error.exit_code

@@ -2,98 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from prefetch_advisor.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NANOSECOND = 1e-9
 _YEAR = 365 * 86_400.0
 _FASTEST = 1e9
 _SLOWEST = 1e-9
 
+#: what click calls with an option's text
+Convert = Callable[[Any], float]
 
-class Number(click.ParamType):
-    """A number from ``least`` to ``most``, both included."""
 
-    name = "number"
+def number(least: float, most: float) -> Convert:
+    """A number from ``least`` to ``most``, both included; a NaN lies in no range."""
 
-    def __init__(self, least: float, most: float) -> None:
-        self.least, self.most = least, most
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(text: Any) -> float:
         try:
-            number = float(value)
+            value = float(text)
         except ValueError:
-            self._fail(value, param, ctx)
-        # a NaN lies in no range
-        return number if self.least <= number <= self.most else self._fail(value, param, ctx)
+            value = float("nan")
+        if least <= value <= most:
+            return value
+        raise click.BadParameter(f"expected a number from {least:g} to {most:g}, found {text!r}")
 
-    def _fail(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> NoReturn:
-        self.fail(
-            f"expected a number from {self.least:g} to {self.most:g}, found {value!r}", param, ctx
-        )
+    return convert
 
 
-class Quantity(click.ParamType):
-    """A value with its unit, read by one of :mod:`units`; 0 only where it means something."""
+def duration(*, zero: bool = False) -> Convert:
+    """Seconds from a text such as 5ms; 0 only where that means something."""
 
-    def __init__(
-        self,
-        name: str,
-        parse: Callable[[str], float],
-        ends: tuple[float, float],
-        range_: str,
-        *,
-        zero: bool,
-    ) -> None:
-        self.name = name
-        self._parse = parse
-        self._ends = ends
-        self._range = f"0 or {range_}" if zero else range_
-        self._zero = zero
+    def convert(text: Any) -> float:
+        # here: --help needs no parser
+        from prefetch_advisor.units import parse_duration
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        try:
-            parsed = self._parse(value)
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
-        least, most = self._ends
-        if not (least <= parsed <= most or (self._zero and parsed == 0)):
-            self.fail(f"expected {self._range}, found {value!r}", param, ctx)
-        return parsed
+        seconds = _parsed(parse_duration, text)
+        if _NANOSECOND <= seconds <= _YEAR or (zero and seconds == 0):
+            return seconds
+        wanted = f"{'0s or ' if zero else ''}a duration from 1ns to 365d"
+        raise click.BadParameter(f"expected {wanted}, found {text!r}")
+
+    return convert
 
 
-def duration(*, zero: bool = False) -> Quantity:
-    """Seconds from a text such as 5ms."""
-    return Quantity(
-        "duration", _duration, (_NANOSECOND, _YEAR), "a duration from 1ns to 365d", zero=zero
-    )
-
-
-def rate() -> Quantity:
+def rate(text: Any) -> float:
     """Events per second from a text such as 180/s."""
-    return Quantity("rate", _rate, (_SLOWEST, _FASTEST), "a rate from 1e-9/s to 1e9/s", zero=True)
-
-
-def _duration(text: str) -> float:
-    # here: --help needs no parser
-    from prefetch_advisor.units import parse_duration
-
-    return parse_duration(text)
-
-
-def _rate(text: str) -> float:
     from prefetch_advisor.units import parse_rate
 
-    return parse_rate(text)
+    value = _parsed(parse_rate, text)
+    if value == 0 or _SLOWEST <= value <= _FASTEST:
+        return value
+    raise click.BadParameter(f"expected 0 or a rate from 1e-9/s to 1e9/s, found {text!r}")
+
+
+def _parsed(parse: Callable[[str], float], text: str) -> float:
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None

@@ -21,6 +21,8 @@ from prefetch_advisor.reports.options import ReportOptions
 _PLAIN_WIDTH = 80
 #: characters of a file's name in that of its temporary file, well below what systems allow
 _STEM = 50
+#: /dev/stdout may be a file, which others write to as well
+_DEVICES = ("/dev/", "/proc/")
 
 
 def remark(lines: Iterable[str]) -> None:
@@ -28,6 +30,12 @@ def remark(lines: Iterable[str]) -> None:
     ascii_only = not stdio.carries_any_character(sys.stderr)
     for line in lines:
         stdio.say(f"prefetch-advisor: {legible(line, ascii_only)}")
+
+
+def remark_whole(text: str) -> None:
+    """Say a text of several lines on standard error as it is, nothing invisible in them."""
+    ascii_only = not stdio.carries_any_character(sys.stderr)
+    stdio.say("\n".join(legible(line, ascii_only) for line in text.rstrip("\n").split("\n")))
 
 
 def report_options(output: Path | None, *, details: bool, all_queues: bool) -> ReportOptions:
@@ -89,13 +97,12 @@ def write(text: str, output: Path | None) -> None:
 
 def _write_file(data: bytes, output: Path) -> None:
     """Write beside the file and rename, so that it is either the old one or the new one."""
-    target = Path(os.path.realpath(output))
-    there = target.exists()
-    if there and not target.is_file():
-        # a device or a pipe
+    there = output.exists()
+    if (there and not output.is_file()) or os.path.abspath(output).startswith(_DEVICES):
         with output.open("wb") as file:
             file.write(data)
         return
+    target = Path(os.path.realpath(output))
     if there and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = target.with_name(f".{target.name[:_STEM]}.{os.getpid()}.part")

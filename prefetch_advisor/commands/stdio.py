@@ -42,6 +42,16 @@ def write(text: str) -> None:
         raise AdvisorError(f"cannot write to standard output: {error.strerror}") from error
 
 
+def settle() -> None:
+    """Nothing is left that the interpreter would fail to write at its end (which gives 120)."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                discard(stream)
+
+
 def discard(stream: TextIO) -> None:
     """Send what is left in the stream's buffer nowhere, so that flushing it at exit cannot fail."""
     with suppress(OSError, ValueError):

@@ -253,6 +253,28 @@ def test_each_queue_is_one_line() -> None:
     assert [json.loads(line)["queue"] for line in lines] == ["a", "b", "c"]
 
 
+def test_what_nothing_is_known_of_is_null_and_not_a_figure() -> None:
+    given_time = ProcessingTime(0.004, FigureSource.GIVEN, "--processing-time")
+    no_limit = Limit(None, "unknown", "measured")
+    queue = make_advice(processing_time=given_time, limit=no_limit)
+    unclear = make_advice(limit=replace(no_limit, origin="no list of consumers was read"))
+    unlimited = make_advice(limit=Limit(None, "none", "measured", "prefetch 0"))
+    absent: Any = None
+    none = make_advice(limit=absent, fed=Fed(26, absent))
+    found = parsed(make_report(queue, unclear, unlimited, none))["queues"]
+    assert found[0]["processing_time"]["quantile_error"] is None
+    assert found[1]["processing_time"]["quantile_error"] == 0
+    assert found[0]["limit"] is found[3]["limit"] is None
+    assert found[1]["limit"] == {
+        "value": None,
+        "kind": "unknown",
+        "source": None,
+        "origin": "no list of consumers was read",
+    }
+    assert (found[2]["limit"]["kind"], found[2]["limit"]["source"]) == ("none", "measured")
+    assert found[3]["fed"] == {"prefetch": 26, "range": None, "if_exponential": None}
+
+
 def test_a_fed_range_is_a_pair() -> None:
     queue = make_advice(fed=Fed(26, (18, 30), 23))
     (found,) = parsed(make_report(queue))["queues"]

@@ -22,6 +22,7 @@ from prefetch_advisor.model.figures import Figure, FigureSource, ProcessingTime,
 from prefetch_advisor.model.observation import Broker, QueueKey
 from prefetch_advisor.reports import REPORTS, ReportOptions
 from prefetch_advisor.reports.escape import units, visible
+from prefetch_advisor.reports.overview import COLUMNS
 
 ODD_NAMES = (
     "odd name with spaces",
@@ -363,6 +364,42 @@ def test_a_range_and_what_an_exponential_would_need_are_said() -> None:
     assert "23 if the processing times varied like an exponential" in words
 
 
+def test_a_range_and_a_limit_that_are_not_known_are_said_to_be_that() -> None:
+    absent: Any = None
+    text = table(make_report(make_advice(fed=Fed(26, absent), limit=absent)))
+    assert "what range the samples allow is not known" in " ".join(text.split())
+    assert "limit        not known\n" in text
+    assert " 30/- " in text
+    limit = Limit(None, "unknown", "measured", "no list of consumers was read")
+    text = table(make_report(make_advice(limit=limit)))
+    assert "limit        not known (no list of consumers was read)\n" in text
+
+
+@pytest.mark.parametrize("width", range(40, 133, 4))
+def test_columns_are_never_closer_than_two_spaces(width: int) -> None:
+    unknown = make_advice(
+        observed=Observed(),
+        limit=Limit(None, "unknown", "measured"),
+        current=Current(),
+        recommended=Recommended(prefetch=2, busy_share=1.0),
+        findings=(),
+    )
+    queues = [*captured(), unknown, make_advice("n" * 30)]
+    lines = table(make_report(*queues, broker=Broker()), width=width).splitlines()
+    titles = lines[0].split("  ")
+    assert titles[0] == "queue"
+    columns = [place.start() for place in re.finditer(r"(?<=  )\S", lines[0])]
+    shown = [title.strip() for title in titles if title.strip()]
+    assert len(columns) + 1 == len(shown)
+    assert set(shown) <= {column.title for column in COLUMNS}
+    if "why" not in shown:
+        for line in lines[1 : len(queues) + 1]:
+            cells = re.split(r" {2,}", line.strip())
+            assert len(cells) == len(shown)
+    for line in lines:
+        assert cell_len(line) <= width
+
+
 def test_consumers_are_listed_only_where_they_differ() -> None:
     def consumer(tag: str, prefetch: int, rate: float = 10.0) -> ConsumerAdvice:
         channel = f"10.0.0.{prefetch}:4{tag} -> 10.0.0.1:5672 (1)"
@@ -389,6 +426,47 @@ def test_the_directory_of_the_files_is_named_once() -> None:
     assert "Read: a.json, b.json, c.json, d.json and 2 more in /var/tmp/saved" in table(same)
     apart = make_report(make_advice(), inputs=("a/q.csv", "b/q.csv"))
     assert "Read: a/q.csv, b/q.csv" in table(apart)
+
+
+def test_one_consumer_more_is_one() -> None:
+    consumers = tuple(
+        ConsumerAdvice(f"c{place}", None, place, "manual", True, 1.0) for place in range(21)
+    )
+    assert "and 1 consumer more" in table(make_report(make_advice(consumers=consumers)))
+
+
+def test_consumers_fit_into_a_narrow_terminal() -> None:
+    consumers = tuple(
+        ConsumerAdvice(
+            f"consumer-{place}",
+            "10.0.0.1:4000 -> 10.0.0.2:5672 (1)",
+            place,
+            "manual",
+            False,
+            1234.0,
+            65_535,
+        )
+        for place in range(3)
+    )
+    text = table(make_report(make_advice(consumers=consumers)), width=40)
+    grid = text[text.index("\n  consumer ") + 1 :].splitlines()
+    assert len(grid) == 4
+    assert all(cell_len(line) <= 40 for line in grid)
+
+
+@pytest.mark.parametrize("path", ["/dev/fd/", "/proc/self/fd/"])
+def test_process_substitution_is_named_as_it_was_given(path: str) -> None:
+    report = make_report(make_advice(), inputs=(f"{path}63", f"{path}62"))
+    assert f"Read: {path}63, {path}62\n" in table(report)
+
+
+@pytest.mark.parametrize("width", [40, 50, 59])
+def test_a_url_stands_alone_where_the_width_is_small(width: int) -> None:
+    url = make_finding().url
+    lines = table(make_report(make_advice()), width=width).splitlines()
+    alone = next(line for line in lines if url in line)
+    assert alone.strip() == url
+    assert cell_len(alone) <= max(width, len(url))
 
 
 def test_a_url_is_never_broken() -> None:
