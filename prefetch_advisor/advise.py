@@ -91,7 +91,7 @@ def advise_queue(
         snapshot=window.snapshot and case.row is not None,
         missing=_missing(outcome, sizing, count),
         observed=_observed(case),
-        limit=force.limit,
+        limit=force.limit if force.active or observation.consumers is None else None,
         processing_time=estimates.processing,
         rtt=estimates.rtt,
         concurrency=estimates.concurrency,
@@ -200,7 +200,7 @@ def _notes(case: Case) -> list[str]:
             f"{len(case.window.lengths)} remain over {span}"
         )
     if case.observation.vhost_assumed:
-        notes.append(f"the input names no vhost: {case.observation.key.vhost!r} is assumed")
+        notes.append(f"the input names no vhost: '{case.observation.key.vhost}' is assumed")
     if case.observation.broker.alarms:
         alarms = ", ".join(case.observation.broker.alarms)
         notes.append(f"alarm: {alarms}: publishers are held back, so arrivals are less than wanted")

@@ -130,7 +130,7 @@ def size(
     rule = Rule(rule_n, feeding.busy_share(rule_n))
     fed = _fed(model, policy.target_busy_share)
     wide = _is_wide(fed)
-    feeds = fed.range[1] if wide else fed.prefetch
+    feeds = fed.range[1] if wide and fed.range is not None else fed.prefetch
     wanted = max(feeds, concurrency)
     advised = min(wanted, MAX_PREFETCH)
     share = feeding.busy_share(advised)
@@ -237,6 +237,8 @@ def _fed(model: _Model, target: float) -> Fed:
     few = model.samples is not None and model.samples < ENOUGH_SAMPLES
     if not few or not isinstance(feeding, ReplayFeeding):
         return Fed(fed, (fed, fed), varied)
+    if model.samples == 1:
+        return Fed(fed, None, varied)
     from prefetch_advisor.bootstrap import fed_range
 
     return Fed(fed, fed_range(feeding, target, fed), varied)
@@ -244,6 +246,8 @@ def _fed(model: _Model, target: float) -> Fed:
 
 def _is_wide(fed: Fed) -> bool:
     """Whether the samples are too few to tell: then the upper end is advised."""
+    if fed.range is None:
+        return False
     low, high = fed.range
     return high - low > max(1, _WIDE * fed.prefetch)
 

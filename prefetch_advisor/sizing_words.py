@@ -65,7 +65,7 @@ def _main(choice: Choice) -> str:
             f"{choice.wanted:,} would be needed ({work}), and the protocol carries at most"
             f" {MAX_PREFETCH:,}, which keep a consumer {busy}"
         )
-    if choice.few_samples is not None:
+    if choice.few_samples is not None and choice.fed.range is not None:
         low, high = choice.fed.range
         return (
             f"{choice.few_samples:,} samples cannot tell {low:,} from {high:,}"

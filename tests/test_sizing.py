@@ -254,3 +254,8 @@ def test_a_lognormal_replay_is_shared_by_queues_with_the_same_figures() -> None:
     other = sized(0.02, 0.04, cv=1.5)
     assert one.feeding is other.feeding
     assert one.busy_share_at(5) == sized(0.002, 0.004, cv=1.5).busy_share_at(5)
+
+
+def test_one_sample_tells_nothing_of_the_range() -> None:
+    assert sized(0.005, 0.02, samples=[0.005]).fed.range is None
+    assert sized(0.005, 0.02, samples=[0.005, 0.006]).fed.range is not None

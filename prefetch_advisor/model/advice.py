@@ -105,7 +105,8 @@ class Fed:
 
     prefetch: int
     #: 90 % interval of bootstrap replays
-    range: tuple[int, int]
+    #: ``None``: one sample tells nothing of it
+    range: tuple[int, int] | None
     #: what it would be if the times, known only by their mean, varied like an exponential
     if_exponential: int | None = None
 
@@ -178,7 +179,8 @@ class QueueAdvice:
     #: figures that would be needed, each with the option that supplies it
     missing: tuple[str, ...]
     observed: Observed
-    limit: Limit
+    #: ``None``: no consumer is active
+    limit: Limit | None
     processing_time: ProcessingTime | None
     rtt: RoundTrip | None
     concurrency: Figure

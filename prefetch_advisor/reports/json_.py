@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,10 @@ import orjson
 
 from prefetch_advisor import __version__
 from prefetch_advisor.model.advice import (
-    ConsumerAdvice,
-    Current,
-    Fed,
     Finding,
     Limit,
-    Observed,
     QueueAdvice,
-    Recommended,
     Report,
-    Rule,
     Severity,
 )
 
@@ -61,9 +56,21 @@ def render(report: Report, options: ReportOptions) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-# nan and infinity are refused: they are no JSON, and every number below has been checked;
-# nothing built here can hold itself
-_escaped = json.JSONEncoder(allow_nan=False, check_circular=False, separators=(",", ":")).encode
+def _plain(record: object) -> Object:
+    """A record as orjson writes it: its fields by name; a number that is not finite is null."""
+    if not is_dataclass(record):
+        raise TypeError(f"not JSON: {record!r}")
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
+# nothing built here can hold itself, and every number has been checked
+_escaped = json.JSONEncoder(
+    allow_nan=False, check_circular=False, separators=(",", ":"), default=_plain
+).encode
 
 
 def _text(value: object) -> str:
@@ -110,7 +117,7 @@ def _queue(queue: QueueAdvice) -> Object:
         "confidence": queue.confidence,
         "snapshot": queue.snapshot,
         "missing": queue.missing,
-        "observed": _observed(queue.observed),
+        "observed": queue.observed,
         "limit": _limit(queue.limit),
         "processing_time": _processing(queue.processing_time),
         "rtt": _round_trip(queue.rtt),
@@ -118,32 +125,13 @@ def _queue(queue: QueueAdvice) -> Object:
         "arrival_rate": _figure(queue.arrival_rate),
         "offered_load": _number(queue.offered_load),
         "drain_time": _number(queue.drain_time),
-        "current": _current(queue.current),
-        "rule": None if queue.rule is None else _rule(queue.rule),
-        "fed": None if queue.fed is None else _fed(queue.fed),
-        "recommended": _recommended(queue.recommended),
-        "consumers": [_consumer(consumer) for consumer in queue.consumers],
+        "current": queue.current,
+        "rule": queue.rule,
+        "fed": queue.fed,
+        "recommended": queue.recommended,
+        "consumers": queue.consumers,
         "findings": [_finding(finding) for finding in queue.findings],
         "notes": queue.notes,
-    }
-
-
-def _observed(seen: Observed) -> Object:
-    return {
-        "consumers": seen.consumers,
-        "prefetch": seen.prefetch,
-        "ready": seen.ready,
-        "unacked": seen.unacked,
-        "ack_rate": _number(seen.ack_rate),
-        "deliver_rate": _number(seen.deliver_rate),
-        "deliver_no_ack_rate": _number(seen.deliver_no_ack_rate),
-        "get_rate": _number(seen.get_rate),
-        "publish_rate": _number(seen.publish_rate),
-        "redeliver_rate": _number(seen.redeliver_rate),
-        "growth": _number(seen.growth),
-        "window": _number(seen.window),
-        "samples": seen.samples,
-        "full_share": _number(seen.full_share),
     }
 
 
@@ -209,59 +197,6 @@ def _whole(figure: Figure) -> Object:
         "value": value,
         "side": figure.side,
         "origin": figure.origin,
-    }
-
-
-def _rule(rule: Rule) -> Object:
-    return {"prefetch": rule.prefetch, "busy_share": _number(rule.busy_share)}
-
-
-def _fed(fed: Fed) -> Object:
-    return {
-        "prefetch": fed.prefetch,
-        "range": fed.range,
-        "if_exponential": fed.if_exponential,
-    }
-
-
-def _current(current: Current) -> Object:
-    return {
-        "prefetch": current.prefetch,
-        "consumers": current.consumers,
-        "busy_share": _number(current.busy_share),
-        "utilisation": _number(current.utilisation),
-        "buffered_time": _number(current.buffered_time),
-        "rtt_covered": _number(current.rtt_covered),
-    }
-
-
-def _recommended(advice: Recommended) -> Object:
-    return {
-        "prefetch": advice.prefetch,
-        "consumers": advice.consumers,
-        "least_consumers": advice.least_consumers,
-        "keep": advice.keep,
-        "limited_by": advice.limited_by,
-        "lower_bound_by": advice.lower_bound_by,
-        "busy_share": _number(advice.busy_share),
-        "utilisation": _number(advice.utilisation),
-        "buffered_time": _number(advice.buffered_time),
-        "wait": _number(advice.wait),
-        "reason": advice.reason,
-        "consumers_reason": advice.consumers_reason,
-        "keep_consumers": advice.keep_consumers,
-    }
-
-
-def _consumer(consumer: ConsumerAdvice) -> Object:
-    return {
-        "tag": consumer.tag,
-        "channel": consumer.channel,
-        "prefetch": consumer.prefetch,
-        "ack": consumer.ack,
-        "active": consumer.active,
-        "rate": _number(consumer.rate),
-        "recommended_prefetch": consumer.recommended_prefetch,
     }
 
 
