@@ -116,6 +116,10 @@ class QueueRow:
     full: bool = False
     #: bytes of message bodies that are ready
     ready_bytes: int | None = None
+    #: the last hour at one sample a minute, oldest first, beside the last minute in ``lengths`` and
+    #: ``traffic``; only where a live source was asked for single queues
+    hour_lengths: tuple[LengthSample, ...] = ()
+    hour_traffic: tuple[TrafficSample, ...] = ()
 
 
 @record
@@ -277,6 +281,13 @@ class BadRow:
     line: int
     expected: str
     found: str
+    #: "line" is the position of an item in a JSON list, from 1
+    item: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it is, for a person."""
+        return f"{self.where}: {'item' if self.item else 'line'} {self.line}"
 
 
 @record

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from prefetch_advisor.errors import InputError, UsageError
+from prefetch_advisor.errors import ExitCode, InputError, UsageError
 from prefetch_advisor.model.observation import Intake, SourceKind
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.opening import OpenInput, open_input
+from prefetch_advisor.sources.pasted import segments
 from prefetch_advisor.sources.recognise import Form, recognise_input
 from prefetch_advisor.sources.tabular.interrupts import Interrupts
 
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
     from prefetch_advisor.sources.timings import SampleBudget
 
 _KINDS = tuple(str(kind) for kind in SourceKind)
+
+
+class NothingReadError(InputError):
+    """Ctrl-C came before there was a row of anything."""
+
+    exit_code = ExitCode.INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +36,7 @@ class InputOptions:
     kind: str | None = None
     #: unit of timings that name none
     unit: str | None = None
-    #: the first bad row is an error
+    #: the first bad row or unusable value is an error
     strict: bool = False
 
 
@@ -36,49 +45,150 @@ def read_inputs(
 ) -> list[Intake]:
     """Every list of every input, in order; "-" or no name at all is standard input.
 
-    An input may give several intakes, one for each list it holds. Reading ends with an input that
-    was interrupted. Standard input that is empty is as if absent.
+    An input may give several intakes, one for each list it holds. Ctrl-C ends the reading: what
+    came before it is returned, the last intake marked as interrupted. A file that is named again
+    is read once. Standard input that is empty is as if absent.
 
     Raises:
-        InputError: an input cannot be opened, recognised or read, or (strict) has a bad row.
+        InputError: an input cannot be opened, recognised or read, or (strict) has a bad row or a
+            value that cannot be used. Or it was interrupted before there was a row.
         UsageError: no such kind.
     """
     if options.kind is not None and options.kind not in _KINDS:
         raise UsageError(f"--from: expected one of {', '.join(_KINDS)}, found {options.kind!r}")
+    names, notes = _distinct(names or ("-",), stdin)
     intakes: list[Intake] = []
-    budget: SampleBudget | None = None
-    names = names or ("-",)
-    for position, name in enumerate(names):
-        with open_input(name, stdin) as source:
-            if name == "-" and not source.head.strip():
-                continue
-            form = recognise_input(source.head, source.where, options.kind)
-            if form is Form.TIMINGS:
-                # imported here: broker output needs no numpy
-                from prefetch_advisor.sources.timings import (
-                    SampleBudget,
-                    TimingOptions,
-                    read_timings,
-                )
-
-                # shared evenly among the inputs that are left
-                budget = budget or SampleBudget(inputs=len(names) - position)
-                wanted = TimingOptions(unit=options.unit, strict=options.strict)
-                found = [read_timings(source, wanted, budget)]
-            else:
-                found = _read_broker(source, form, options)
-                if budget is not None:
-                    budget.spend(0)
-        for intake in found:
-            if options.strict and intake.bad_rows:
-                bad = intake.bad_rows[0]
-                raise InputError(
-                    f"{bad.where}:{bad.line}: expected {bad.expected}, found {bad.found}"
-                )
-            intakes.append(replace(intake, index=len(intakes)))
-        if found and found[-1].interrupted:
-            break
+    with Interrupts() as interrupts:
+        reader = _Reader(options, interrupts, len(names))
+        for position, name in enumerate(names):
+            intakes += reader.read(name, stdin)
+            if interrupts.happened:
+                intakes = _cut_short(intakes, names[position + 1 :])
+                break
+    _refuse_broker_alone(intakes)
+    intakes = [replace(intake, index=index) for index, intake in enumerate(intakes)]
+    if intakes and notes:
+        intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))
     return intakes
+
+
+def _distinct(names: Sequence[str], stdin: BinaryIO | None) -> tuple[list[str], list[str]]:
+    """Names of different files, and what is told of the others."""
+    known: dict[tuple[int, int], str] = {}
+    kept: list[str] = []
+    notes: dict[str, None] = {}
+    for name in names:
+        identity = _identity(name, stdin)
+        first = None if identity is None else known.get(identity)
+        if first is None:
+            kept.append(name)
+            if identity is not None:
+                known[identity] = name
+        elif first == name:
+            notes[f"{name}: was given more than once: it is read once"] = None
+        else:
+            notes[f"{name}: is the same file as {first}: it is read once"] = None
+    return kept, list(notes)
+
+
+def _identity(name: str, stdin: BinaryIO | None) -> tuple[int, int] | None:
+    """What tells a regular file from others; ``None``: it is none, or cannot be told."""
+    try:
+        if name == "-":
+            found = None if stdin is None else os.fstat(stdin.fileno())
+        else:
+            found = os.stat(name)
+    except (OSError, ValueError):
+        return None
+    if found is None or not stat.S_ISREG(found.st_mode) or not found.st_ino:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _cut_short(intakes: list[Intake], unread: Sequence[str]) -> list[Intake]:
+    """What was read when Ctrl-C came, marked so.
+
+    Raises:
+        NothingReadError: that is nothing.
+    """
+    rows = any(
+        one.timings or one.queues or one.consumers or one.channels or one.lists or one.brokers
+        for one in intakes
+    )
+    notes = [note for one in intakes for note in one.notes]
+    if not rows:
+        raise NothingReadError(notes[-1] if notes else "interrupted before anything was read")
+    notes = []
+    if unread:
+        rest = f" and {len(unread) - 3} more" if len(unread) > 3 else ""
+        notes.append(f"interrupted before it was read: {', '.join(unread[:3])}{rest}")
+    last = intakes[-1]
+    return [*intakes[:-1], replace(last, notes=(*last.notes, *notes), interrupted=True)]
+
+
+def _refuse_broker_alone(intakes: Sequence[Intake]) -> None:
+    if intakes and all(one.brokers and not one.lists and not one.timings for one in intakes):
+        raise InputError(
+            f"{', '.join(one.where for one in intakes[:3])}: is not one of the documents that can "
+            "be read alone: it says nothing of any queue; give what /api/queues and "
+            "/api/consumers answer too"
+        )
+
+
+class _Reader:
+    """Reads one input after another."""
+
+    def __init__(self, options: InputOptions, interrupts: Interrupts, inputs: int) -> None:
+        self._options = options
+        self._interrupts = interrupts
+        #: inputs that are left
+        self._inputs = inputs
+        self._budget: SampleBudget | None = None
+
+    def read(self, name: str, stdin: BinaryIO | None) -> list[Intake]:
+        """The intakes of one input; one without rows where Ctrl-C came too early to use any."""
+        where = "stdin" if name == "-" else name
+        try:
+            with open_input(name, stdin, self._interrupts) as source:
+                found = self._read(source, name)
+        except InputError as error:
+            if not self._interrupts.happened or self._options.strict:
+                raise
+            found = [_early(where, f": what there was cannot be used ({error})")]
+        self._inputs -= 1
+        for intake in found:
+            if self._options.strict and intake.bad_rows:
+                bad = intake.bad_rows[0]
+                place = bad.place if bad.item else f"{bad.where}:{bad.line}"
+                raise InputError(f"{place}: expected {bad.expected}, found {bad.found}")
+        return found
+
+    def _read(self, source: OpenInput, name: str) -> list[Intake]:
+        if not source.head.strip():
+            if self._interrupts.happened:
+                return [_early(source.where, "")]
+            if name == "-":
+                return []
+        form = recognise_input(source.head, source.where, self._options.kind)
+        if form is Form.TIMINGS:
+            return [self._read_timings(source)]
+        found = _read_broker(source, form, self._options)
+        if self._budget is not None:
+            self._budget.spend(0)
+        return found
+
+    def _read_timings(self, source: OpenInput) -> Intake:
+        # imported here: broker output needs no numpy
+        from prefetch_advisor.sources.timings import SampleBudget, TimingOptions, read_timings
+
+        # shared evenly among the inputs that are left
+        self._budget = self._budget or SampleBudget(inputs=self._inputs)
+        wanted = TimingOptions(unit=self._options.unit, strict=self._options.strict)
+        return read_timings(source, wanted, self._budget)
+
+
+def _early(where: str, reason: str) -> Intake:
+    return Intake(where, notes=(f"{where}: interrupted before a row of it was read{reason}",))
 
 
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
@@ -86,26 +196,32 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
     from prefetch_advisor.sources.json_documents import read_json
     from prefetch_advisor.sources.rabbitmqctl_text import read_text
 
-    raw, interrupted = _read_all(source)
+    where, strict = source.where, options.strict
+    raw = _read_all(source)
     text = decode(raw)
-    if form is Form.TEXT:
-        intakes = read_text(text, source.where)
-    elif interrupted:
-        # half a document says nothing
-        raise KeyboardInterrupt
+    notes = source.damage
+    if form is Form.JSON:
+        intakes = read_json(text, where, options.kind, strict=strict)
     else:
-        intakes = read_json(text, source.where, options.kind)
-    if source.damage:
-        intakes[0] = replace(intakes[0], notes=(*source.damage, *intakes[0].notes))
-    if interrupted:
-        intakes[-1] = replace(intakes[-1], interrupted=True)
+        if source.cut and not text.endswith("\n"):
+            # half a number is another number
+            text, _, last = text.rpartition("\n")
+            notes.append(f"{where}: its last line is cut short and was left out: {last[:60]!r}")
+        intakes = []
+        for part in segments(text):
+            intakes += (
+                read_json(part.text, where, options.kind, vhost=part.vhost, strict=strict)
+                if part.json
+                else read_text(part.text, where, strict)
+            )
+    if notes:
+        intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))
     return intakes
 
 
-def _read_all(source: OpenInput) -> tuple[bytes, bool]:
+def _read_all(source: OpenInput) -> bytes:
     """Everything, or what had come when Ctrl-C ended it."""
     pieces = []
-    with Interrupts() as interrupts:
-        while piece := interrupts.read(source.stream):
-            pieces.append(piece)
-    return b"".join(pieces), interrupts.happened
+    while piece := source.interrupts.rest(source.stream):
+        pieces.append(piece)
+    return b"".join(pieces)

@@ -29,6 +29,7 @@ _DOT_GROUPS = re.compile(r"([+-]?[1-9]\d{0,2}(?:\.\d{3})+)(,\d+)?", re.A)
 _COMMA_DECIMAL = re.compile(r"[+-]?(?:\d+,\d*|,\d+)", re.A)
 _EITHER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)
 _EITHER_DOT = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.A)
+_TWO_POINTS = re.compile(r"\.[^\n]*\.")
 _WITH_UNIT = re.compile(r"(.*?[\d.,])\s*([A-Za-zµμ]+)", re.A | re.S)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,18 +42,21 @@ _DIGITS = {"s": 9, "sec": 9, "ms": 6, "us": 3, "µs": 3, "μs": 3, "ns": 0}
 def parse_number(text: str, decimal: Decimal = None) -> float:
     """The number in ``text``, which may be NaN or infinite.
 
-    A cell that can be read one way only is read that way; "1,234" and "1.234" follow the
-    ``decimal`` of the file, and without one "1,234" is refused.
+    A cell that can be read one way only is read that way, if it does not contradict the
+    ``decimal`` of the file; "1,234" and "1.234" follow it, and without one "1,234" is refused.
 
     Raises:
         BadCell: no number, or one that could be two.
     """
     cell = text.strip()
-    if cell.isascii() and not (decimal == "," and _EITHER_DOT.fullmatch(cell)):
+    if cell.isascii() and not (decimal == "," and "." in cell):
         try:
             return float(cell)
         except ValueError:
             pass
+    if decimal is not None and _decimal_of(cell) not in (None, decimal):
+        mark = "comma" if decimal == "," else "point"
+        raise BadCell(f"a number with a decimal {mark}, as in the rows before", show(cell))
     if _EITHER_COMMA.fullmatch(cell):
         if decimal is None:
             dotted, plain = cell.replace(",", "."), cell.replace(",", "")
@@ -109,22 +113,27 @@ def to_seconds(value: float, unit: str) -> float:
     return value / PER_SECOND[unit] if unit in PER_SECOND else value * SECONDS[unit]
 
 
-def decimal_evidence(cells: Iterable[str], semicolons: bool) -> Decimal:
-    """The decimal separator that the cells of one file agree on.
+def decimal_evidence(cells: Iterable[str]) -> Decimal:
+    """The decimal separator that most cells of one file agree on.
 
     Evidence is a cell that can be read one way only: "0,5", "1.234,5", "1,234,567", "12.75".
-    Without any, a file whose columns are separated by semicolons has its commas as decimals.
+    Without any, points are decimal points, which is how "1.234" is read, if there are no commas.
     """
-    seen: set[Decimal] = set()
-    commas = False
+    cells = list(cells)
+    together = "\n".join(cells)
+    if "," not in together and not _TWO_POINTS.search(together):
+        # the usual case, quickly: nothing in it can be a decimal comma
+        return "." if "." in together else None
+    seen = {".": 0, ",": 0}
+    points = commas = False
     for text in cells:
         cell = split_unit(text)[0].strip()
-        commas = commas or "," in cell
-        seen.add(_decimal_of(cell))
-    seen.discard(None)
-    if len(seen) == 1:
-        return seen.pop()
-    return "," if not seen and semicolons and commas else None
+        points, commas = points or "." in cell, commas or "," in cell
+        if (mark := _decimal_of(cell)) is not None:
+            seen[mark] += 1
+    if seen["."] != seen[","]:
+        return "." if seen["."] > seen[","] else ","
+    return "." if points and not commas else None
 
 
 def _decimal_of(cell: str) -> Decimal:
@@ -155,7 +164,8 @@ def parse_moment(text: str, unit: str | None = None, fallback: str | None = None
     if count := _COUNT.fullmatch(cell):
         return _counted(cell, count[1], count[2] or "", unit, fallback)
     try:
-        moment = datetime.fromisoformat(_ZONE_APART.sub("", cell.replace(" UTC", "Z")))
+        plain = _ZONE_APART.sub("", cell.replace(" UTC", "Z")) if " " in cell else cell
+        moment = datetime.fromisoformat(plain)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         since = moment - _EPOCH

@@ -45,6 +45,8 @@ NAMES: dict[Role, tuple[str, ...]] = {
     Role.FINISHED: ("finished", "finished_at", "finish", "end", "ended", "end_time"),
     Role.BYTES: ("bytes", "size", "size_bytes", "message_bytes", "message_size", "body_size"),
 }
+#: names of the processing time that messages offer
+_COMMON_NAMES = ("processing_time", "duration", "elapsed", "service_time", "runtime")
 #: columns in which a duration stands
 DURATIONS = (Role.PROCESSING, Role.RTT, Role.ACK_DELAY, Role.CYCLE)
 #: columns with figures as people write them
@@ -166,8 +168,8 @@ def _check_processing(layout: Layout, where: str) -> None:
     hints = "".join(f"; {_NOT_USED[base]}" for base in _bases(layout) if base in _NOT_USED)
     raise InputError(
         f"{where}: no processing time: found {_listed(layout.names)}; expected one of "
-        f"{', '.join(NAMES[Role.PROCESSING])} (with _s, _ms, _us or _ns), or started and finished, "
-        f"or cycle and rtt{hints}"
+        f"{', '.join(_COMMON_NAMES)} (with _s, _ms, _us or _ns; others: see the README), or "
+        f"started and finished, or cycle and rtt{hints}"
     )
 
 

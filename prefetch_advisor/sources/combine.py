@@ -16,6 +16,7 @@ from prefetch_advisor.model.observation import (
 from prefetch_advisor.sources.combine_consumers import Consumers, Found
 from prefetch_advisor.sources.combine_queues import Pair, dead_letter_targets, merge, steps
 from prefetch_advisor.sources.combine_timings import timings_by_queue
+from prefetch_advisor.sources.vhosts import refuse_mixed_vhosts
 
 _SINGLE_ACTIVE = "single-active-consumer"
 
@@ -49,8 +50,10 @@ def combine(
     rates. Times of a series count from its start, those of a history from the epoch.
 
     Raises:
-        InputError: timings of a queue that exists in several vhosts.
+        InputError: timings of a queue that exists in several vhosts, or lists of several vhosts
+            that do not name them.
     """
+    refuse_mixed_vhosts(intakes)
     default = vhost if vhost is not None else "/"
     broker = _broker(intakes)
     stepped = steps(intakes, default)

@@ -12,16 +12,27 @@ from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import documents, repair
 from prefetch_advisor.sources.recognise import EXPECTED
 
+_DEFINITIONS = frozenset(("queues", "exchanges", "bindings"))
+_FEATURE_FLAGS = frozenset(("name", "state", "stability"))
 
-def read_json(text: str, where: str, kind: str | None = None) -> list[Intake]:
-    """An intake for each JSON document of ``text``.
+
+def read_json(
+    text: str,
+    where: str,
+    kind: str | None = None,
+    *,
+    vhost: str | None = None,
+    strict: bool = False,
+) -> list[Intake]:
+    """An intake for each JSON document of ``text``; ``vhost`` is that of rows that name none.
 
     Raises:
-        InputError: not JSON, cut off, an error that the broker answered, or nothing that is read.
+        InputError: not JSON, cut off, an error that the broker answered, nothing that is read, or
+            (strict) a value that cannot be used.
     """
     text, repairs = repair(text)
     intakes = [
-        _read_document(document, listed, printed_by, where)
+        _read_document(document, listed, printed_by, where, vhost, strict)
         for document, printed_by, listed in _grouped(documents(text, where), kind)
     ]
     if not intakes:
@@ -53,7 +64,14 @@ def _grouped(found: Iterable[object], kind: str | None) -> Iterable[tuple[object
         yield rows, SourceKind.RABBITMQCTL, waiting
 
 
-def _read_document(document: object, listed: str, printed_by: SourceKind, where: str) -> Intake:
+def _read_document(
+    document: object,
+    listed: str,
+    printed_by: SourceKind,
+    where: str,
+    vhost: str | None,
+    strict: bool,
+) -> Intake:
     if listed == "error" and isinstance(document, dict):
         raise InputError(f"{where}: {_answered(document)}")
     if listed == "empty":
@@ -65,10 +83,13 @@ def _read_document(document: object, listed: str, printed_by: SourceKind, where:
             ),
         )
     if listed == "unknown":
-        raise InputError(f"{where}: expected {EXPECTED}, found {_described(document)}")
+        raise InputError(
+            f"{where}: is not one of the documents that can be read: expected {EXPECTED}, found "
+            f"{_described(document)}"
+        )
     if printed_by is SourceKind.RABBITMQCTL:
-        return rabbitmqctl.read_document(document, listed, where)
-    return management.read_document(document, listed, where)
+        return rabbitmqctl.read_document(document, listed, where, vhost=vhost, strict=strict)
+    return management.read_document(document, listed, where, strict)
 
 
 def _answered(document: Mapping[str, object]) -> str:
@@ -81,9 +102,13 @@ def _answered(document: Mapping[str, object]) -> str:
 
 def _described(document: object) -> str:
     row = document
+    if isinstance(row, dict) and row.keys() >= _DEFINITIONS:
+        return "/api/definitions (queues as they are declared, without figures)"
     if isinstance(document, list):
         row = next((item for item in document if isinstance(item, dict)), document)
     if isinstance(row, dict):
+        if row.keys() >= _FEATURE_FLAGS:
+            return "a list of feature flags"
         keys = ", ".join(list(row)[:6])
         what = "a list of objects" if isinstance(document, list) else "an object"
         return f"{what} with {keys[:120] or 'no keys'}"

@@ -101,6 +101,8 @@ def _list_of(row: Mapping[str, object]) -> str:
         return "features"
     if "mem_alarm" in keys or "disk_free_alarm" in keys or "mem_limit" in keys:
         return "nodes"
+    if "exchanges" in keys and "bindings" in keys:
+        return "unknown"  # definitions
     if "rabbitmq_version" in keys or "management_version" in keys:
         return "overview"
     if not _OTHERS.isdisjoint(keys):

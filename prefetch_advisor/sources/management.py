@@ -21,13 +21,14 @@ from prefetch_advisor.sources.fields import (
     Doubts,
     ack_timeout,
     count,
+    counted,
     flag,
     mapping,
     number,
     queue_type,
     settings,
-    shown,
     text,
+    without,
 )
 from prefetch_advisor.sources.management_broker import features_row, nodes_row, overview_row
 from prefetch_advisor.sources.management_stats import read_lengths, read_stats
@@ -47,13 +48,13 @@ class _Items:
     note: str = ""
 
 
-def read_document(document: object, listed: str, where: str) -> Intake:
+def read_document(document: object, listed: str, where: str, strict: bool = False) -> Intake:
     """One document of the API; ``listed`` says of what, see :func:`recognise.document_list`.
 
     Raises:
-        InputError: no row of it can be used.
+        InputError: no row of it can be used, or (strict) a value cannot.
     """
-    doubts = Doubts(where)
+    doubts = Doubts(where, strict)
     items = _items(document, where)
     notes = (items.note,) if items.note else ()
     if listed in _BROKER:
@@ -63,8 +64,8 @@ def read_document(document: object, listed: str, where: str) -> Intake:
     if items.rows and doubts.bad_count == len(items.rows):
         first = doubts.bad[0]
         raise InputError(
-            f"{where}: no usable row among {len(items.rows)} {listed}: expected {first.expected}, "
-            f"found {first.found}"
+            f"{where}: no usable row among {counted(len(items.rows), listed)}: expected "
+            f"{first.expected}, found {first.found}"
         )
     return Intake(
         where,
@@ -104,12 +105,13 @@ def _each(
     build: Callable[[dict[str, object]], Row | None],
     doubts: Doubts,
     expected: str = _AN_OBJECT,
+    key: str = "name",
 ) -> tuple[Row, ...]:
     rows: list[Row] = []
     for position, item in enumerate(items.rows, 1):
         row = build(item) if type(item) is dict else None
         if row is None:
-            doubts.bad_row(position, expected, shown(item), f"{doubts.where}, object")
+            doubts.bad_row(position, expected, without(item, key), item=True)
         else:
             rows.append(row)
     return tuple(rows)
@@ -128,6 +130,9 @@ def _queues(items: _Items, where: str, doubts: Doubts) -> Intake:
                 found = _consumer_of(detail, row, where, doubts)
                 if found is not None:
                     consumers.append(found)
+                else:
+                    doubts.begin("queue", row.name)
+                    doubts.note("consumer_details", detail)
         return row
 
     queues = _each(items, build, doubts)
@@ -136,7 +141,6 @@ def _queues(items: _Items, where: str, doubts: Doubts) -> Intake:
 
 def _consumer_of(detail: object, queue: QueueRow, where: str, doubts: Doubts) -> ConsumerRow | None:
     if type(detail) is not dict:
-        doubts.note("consumer_details", detail)
         return None
     if "queue" not in detail:
         detail = {**detail, "queue": {"name": queue.name, "vhost": queue.vhost}}
@@ -149,6 +153,7 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
     name = get("name")
     if type(name) is not str or not name:
         return None
+    doubts.begin("queue", name)
     arguments = get("arguments")
     policy = get("effective_policy_definition")
     known: dict[str, object] = {}
@@ -195,7 +200,11 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
 
 def _consumers(items: _Items, where: str, doubts: Doubts) -> Intake:
     rows = _each(
-        items, lambda item: consumer_row(item, where, doubts), doubts, "a consumer with its queue"
+        items,
+        lambda item: consumer_row(item, where, doubts),
+        doubts,
+        "a consumer with its queue",
+        "queue",
     )
     vhosts = {row.vhost for row in rows}
     coverage: tuple[Coverage, ...] = ()
@@ -215,6 +224,7 @@ def consumer_row(item: dict[str, object], where: str, doubts: Doubts) -> Consume
     name = queue.get("name")
     if type(name) is not str or not name:
         return None
+    doubts.begin("consumer", str(get("consumer_tag")))
     arguments = get("arguments")
     known = mapping(arguments, "arguments", doubts) if arguments else {}
     channel = mapping(get("channel_details"), "channel_details", doubts)
@@ -258,6 +268,7 @@ def channel_row(item: dict[str, object], where: str, doubts: Doubts) -> ChannelR
     name = get("name")
     if type(name) is not str or not name:
         return None
+    doubts.begin("channel", name)
     connection = mapping(get("connection_details"), "connection_details", doubts)
     traffic, rates, _ = read_stats(get("message_stats"), doubts)
     return ChannelRow(
@@ -293,6 +304,7 @@ def connection_row(item: dict[str, object], doubts: Doubts) -> ConnectionRow | N
     name = get("name")
     if type(name) is not str or not name:
         return None
+    doubts.begin("connection", name)
     properties = mapping(get("client_properties"), "client_properties", doubts)
     connected = number(get("connected_at"), "connected_at", doubts)
     protocol = text(get("protocol"), "protocol", doubts)

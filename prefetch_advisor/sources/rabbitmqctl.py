@@ -21,12 +21,13 @@ from prefetch_advisor.sources.fields import (
     Doubts,
     ack_timeout,
     count,
+    counted,
     flag,
     number,
     queue_type,
     settings,
-    shown,
     text,
+    without,
 )
 from prefetch_advisor.sources.management import connection_of, priority
 from prefetch_advisor.sources.rabbitmqctl_columns import IDENTITY
@@ -36,28 +37,35 @@ Values = Mapping[str, object]
 Row = TypeVar("Row")
 
 
-def read_document(document: object, listed: str, where: str) -> Intake:
-    """One document of ``--formatter=json``.
+def read_document(
+    document: object,
+    listed: str,
+    where: str,
+    *,
+    vhost: str | None = None,
+    strict: bool = False,
+) -> Intake:
+    """One document of ``--formatter=json``; ``vhost`` as the command line named it.
 
     Raises:
-        InputError: no row of it can be used.
+        InputError: no row of it can be used, or (strict) a value cannot.
     """
     items: Sequence[object] = document if isinstance(document, list) else (document,)
-    doubts = Doubts(where)
+    doubts = Doubts(where, strict)
     values = []
     for position, item in enumerate(items, 1):
         if type(item) is dict and named(item, listed):
             values.append(item)
         else:
             expected = f"an object with {IDENTITY[listed]}"
-            doubts.bad_row(position, expected, shown(item), f"{where}, object")
+            doubts.bad_row(position, expected, without(item, IDENTITY[listed]), item=True)
     if items and not values:
         first = doubts.bad[0]
         raise InputError(
-            f"{where}: no usable row among {len(items)} {listed}: expected {first.expected}, "
-            f"found {first.found}: ask rabbitmqctl list_{listed} for that column"
+            f"{where}: no usable row among {counted(len(items), listed)}: expected "
+            f"{first.expected}, found {first.found}: ask rabbitmqctl list_{listed} for that column"
         )
-    return build(values, listed, None, doubts)
+    return build(values, listed, vhost, doubts)
 
 
 def named(values: Values, listed: str) -> bool:
@@ -103,6 +111,7 @@ def _named_arguments(value: object, name: str, doubts: Doubts) -> dict[str, obje
 def queue_row(values: Values, vhost: str | None, doubts: Doubts) -> QueueRow:
     """One row of ``list_queues``."""
     get = values.get
+    doubts.begin("queue", str(get("name")))
     known = settings(
         _named_arguments(get("arguments"), "arguments", doubts),
         _named_arguments(get("effective_policy_definition"), "effective_policy_definition", doubts),
@@ -138,6 +147,7 @@ def queue_row(values: Values, vhost: str | None, doubts: Doubts) -> QueueRow:
 def consumer_row(values: Values, vhost: str | None, doubts: Doubts) -> ConsumerRow:
     """One row of ``list_consumers``."""
     get = values.get
+    doubts.begin("consumer", str(get("consumer_tag")))
     known = _named_arguments(get("arguments"), "arguments", doubts)
     required = flag(get("ack_required"), "ack_required", doubts)
     return ConsumerRow(
@@ -167,6 +177,7 @@ def pid(printed: str | None) -> str | None:
 def channel_row(values: Values, vhost: str | None, doubts: Doubts) -> ChannelRow:
     """One row of ``list_channels``."""
     get = values.get
+    doubts.begin("channel", str(get("name") or get("pid")))
     name = text(get("name"), "name", doubts)
     return ChannelRow(
         kind=_KIND,
@@ -184,6 +195,7 @@ def channel_row(values: Values, vhost: str | None, doubts: Doubts) -> ChannelRow
 def connection_row(values: Values, vhost: str | None, doubts: Doubts) -> ConnectionRow:
     """One row of ``list_connections``; its own vhost says nothing of consumers."""
     get = values.get
+    doubts.begin("connection", str(get("name")))
     properties = _named_arguments(get("client_properties"), "client_properties", doubts)
     connected = number(get("connected_at"), "connected_at", doubts)
     return ConnectionRow(

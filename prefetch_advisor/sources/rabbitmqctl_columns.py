@@ -137,6 +137,18 @@ def fits(cell: str, kind: str) -> bool:
     return _WORD.fullmatch(cell) is not None
 
 
+#: what a cell of each type is, in words
+EXPECTED = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "pid": "a pid such as <rabbit@host.1796072431.3571.0>",
+    "list": "a list or tuple in brackets",
+    "word": "a word",
+    "text": "text",
+}
+
+
 def value(cell: str, kind: str) -> object:
     """The value of a cell that fits; ``None`` where it is empty."""
     if not cell:

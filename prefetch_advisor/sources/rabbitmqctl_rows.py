@@ -9,6 +9,7 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.sources.fields import Doubts, shown
 from prefetch_advisor.sources.rabbitmqctl_columns import (
     DEFAULTS,
+    EXPECTED,
     IDENTITY,
     PID,
     column_types,
@@ -37,14 +38,41 @@ def parse_rows(
     if identity < 0 and listed == "channels" and "name" in columns:
         identity = columns.index("name")
     rows = []
+    joined: list[tuple[int, str, str]] = []
     for line in lines:
         cells = _cells(line.text, types)
         if cells is None or (identity >= 0 and not cells[identity]):
-            expected = f"{len(columns)} fields ({', '.join(columns)})"
-            doubts.bad_row(line.number, expected, shown(line.text))
+            doubts.bad_row(line.number, *_wrong(line.text, columns, types, identity))
             continue
+        if "\t" in line.text and (at := _with_tab(cells)) is not None:
+            joined.append((line.number, columns[at], cells[at]))
         rows.append(dict(zip(columns, map(value, cells, types), strict=True)))
+    if joined and len(columns) > 1:
+        number, column, cell = joined[0]
+        more = f" (and in {len(joined) - 1:,} more)" if len(joined) > 1 else ""
+        doubts.remarks.append(
+            f"line {number}: a cell too many: its tab is taken for part of the {column} "
+            f"{shown(cell)}{more}"
+        )
     return rows
+
+
+def _with_tab(cells: Sequence[str]) -> int | None:
+    return next((at for at, cell in enumerate(cells) if "\t" in cell), None)
+
+
+def _wrong(
+    line: str, columns: Sequence[str], types: Sequence[str], identity: int
+) -> tuple[str, str]:
+    """What was expected of a row that does not fit, and what was found."""
+    cells = [line] if len(columns) == 1 else split_cells(line)
+    if len(cells) != len(columns):
+        few = "field" if len(columns) == 1 else "fields"
+        return f"{len(columns)} {few} ({', '.join(columns)})", f"{len(cells)}: {shown(line)}"
+    for column, kind, cell in zip(columns, types, cells, strict=True):
+        if not fits(cell, kind):
+            return f"{EXPECTED[kind]} in {column}", shown(cell)
+    return f"a name in {columns[identity]}", "an empty cell"
 
 
 def _cells(line: str, types: Sequence[str]) -> list[str] | None:
@@ -65,7 +93,11 @@ def _cells(line: str, types: Sequence[str]) -> list[str] | None:
 
 
 def _with_tab_inside(cells: Sequence[str], types: Sequence[str]) -> list[str] | None:
-    """Give the surplus to the one text column that makes every other fit."""
+    """Give the surplus to the one text column that makes every other fit.
+
+    Unless the row also fits with the surplus left out behind that column: then a cell may have
+    slipped in there, and the name be shorter than it looks.
+    """
     surplus = len(cells) - len(types)
     found = []
     for index, kind in enumerate(types):
@@ -74,8 +106,14 @@ def _with_tab_inside(cells: Sequence[str], types: Sequence[str]) -> list[str] | 
         end = index + surplus + 1
         joined = [*cells[:index], "\t".join(cells[index:end]), *cells[end:]]
         if all(map(fits, joined, types)):
-            found.append(joined)
-    return found[0] if len(found) == 1 else None
+            found.append((index, joined))
+    if len(found) != 1:
+        return None
+    index, joined = found[0]
+    for start in range(index + surplus + 1, len(cells) - surplus + 1):
+        if all(map(fits, (*cells[:start], *cells[start + surplus :]), types)):
+            return None
+    return joined
 
 
 def list_of_rows(lines: Sequence[Line]) -> str:

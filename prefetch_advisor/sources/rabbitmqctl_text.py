@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,19 +19,13 @@ from prefetch_advisor.sources.rabbitmqctl_rows import (
 )
 from prefetch_advisor.sources.recognise import (
     EXPECTED,
-    LONGEST_PROSE,
-    command,
     is_decoration,
+    is_error,
     preamble,
     refuse_other_format,
     split_cells,
 )
-
-_PROMPT = re.compile(r"(?:\S*[$#>%]|\[?\w+@[\w.\-]+[^\t]*[$#%>])(?: [^\t]*)?")
-_OPTIONS_WITH_VALUE = frozenset(
-    {"-n", "--node", "-t", "--timeout", "-p", "--vhost", "--formatter", "--file"}
-)
-_SHELL_ENDS = re.compile(r"\s(?:[|;>&]|2>)|;")
+from prefetch_advisor.sources.shell_lines import asked, is_prompt
 
 
 @dataclass(slots=True)
@@ -56,11 +48,12 @@ class _Block:
         return self.columns is None and not self.rows
 
 
-def read_text(text: str, where: str) -> list[Intake]:
+def read_text(text: str, where: str, strict: bool = False) -> list[Intake]:
     """An :class:`Intake` for each list in ``text``, in order.
 
     Raises:
-        InputError: there is no list, no usable row, or columns that cannot be told.
+        InputError: there is no list, no usable row, columns that cannot be told, or (strict) a
+            value that cannot be used.
     """
     text, decoded = unescape(text)
     notes = []
@@ -77,7 +70,7 @@ def read_text(text: str, where: str) -> list[Intake]:
     intakes = []
     for block in blocks:
         try:
-            intake = _read_block(block, where)
+            intake = _read_block(block, where, strict)
         except InputError as error:
             # prose between lists may look like rows; alone, it is the answer
             if not block.bare or len(blocks) == 1:
@@ -96,7 +89,7 @@ def read_text(text: str, where: str) -> list[Intake]:
 
 def _nothing(notes: Sequence[str], skipped: Sequence[Line], where: str) -> str:
     for line in skipped:
-        if line.text.strip().startswith("Error:"):
+        if is_error(line.text.strip()):
             return f"{where}:{line.number}: rabbitmqctl printed an error: {line.text.strip()}"
     return f"{where}: expected {EXPECTED}; {notes[-1] if notes else 'found no list'}"
 
@@ -136,7 +129,7 @@ def _blocks(text: str, where: str) -> tuple[list[_Block], list[Line]]:
                 blocks.append(current)
             else:
                 _refine(current, started)
-        elif stripped.startswith(("Error:", "** (")) and "\t" not in line.text:
+        elif is_error(stripped) and "\t" not in line.text:
             skipped.append(line)
             current = None
         elif current is not None and (not stripped or not _ends_list(line, current)):
@@ -144,7 +137,7 @@ def _blocks(text: str, where: str) -> tuple[list[_Block], list[Line]]:
                 if current.fresh:
                     refuse_other_format(line.text, where)
                 current.rows.append(line)
-        elif stripped and not _is_prompt(line.text):
+        elif stripped and not is_prompt(line.text):
             current = _bare(line, blocks, skipped)
         elif stripped:
             current = None
@@ -167,44 +160,12 @@ def _announced(line: Line, stripped: str) -> _Block | None:
     announced = preamble(stripped)
     if announced is not None:
         return _Block(line.number, announced[1], announced[2])
-    asked = command(line.text)
-    if asked is None:
+    wanted = asked(line.text)
+    if wanted is None:
         return None
-    listed = asked[1].removeprefix("list_")
-    if _SHELL_ENDS.search(" " + line.text[: asked.start(1)].split("rabbitmqctl")[-1]):
-        return None
-    before = line.text[: asked.start(1)].split("rabbitmqctl")[-1]
-    vhost, columns, json = _arguments(before + " " + asked[2])
-    if json:
-        return _Block(line.number, f"{listed} in another format", vhost)
-    return _Block(line.number, listed, vhost, asked=columns)
-
-
-def _arguments(tail: str) -> tuple[str | None, tuple[str, ...], bool]:
-    """-p, the columns and whether another formatter is asked for, of a command line."""
-    tail = _SHELL_ENDS.split(tail, maxsplit=1)[0]
-    try:
-        words = shlex.split(tail)
-    except ValueError:
-        words = tail.split()
-    vhost = None
-    columns = []
-    other = False
-    option = None
-    for word in words:
-        if option is not None:
-            vhost = word if option in ("-p", "--vhost") else vhost
-            other = other or (option == "--formatter" and word != "table")
-            option = None
-        elif word in _OPTIONS_WITH_VALUE:
-            option = word
-        elif word.startswith("-"):
-            name, _, given = word.partition("=")
-            vhost = given if name in ("-p", "--vhost") and given else vhost
-            other = other or (name == "--formatter" and given not in ("", "table"))
-        else:
-            columns.extend(word.rstrip(",").split(","))
-    return vhost, tuple(columns), other
+    if wanted.formatter != "table":
+        return _Block(line.number, f"{wanted.listed} in another format", wanted.vhost)
+    return _Block(line.number, wanted.listed, wanted.vhost, asked=wanted.columns)
 
 
 def _headed(line: Line, current: _Block | None) -> _Block | None:
@@ -225,11 +186,7 @@ def _refine(current: _Block, started: _Block) -> None:
 
 def _ends_list(line: Line, current: _Block) -> bool:
     one_column = current.columns is not None and len(current.columns) == 1
-    return not one_column and "\t" not in line.text and _is_prompt(line.text)
-
-
-def _is_prompt(line: str) -> bool:
-    return len(line) <= LONGEST_PROSE and _PROMPT.fullmatch(line) is not None
+    return not one_column and "\t" not in line.text and is_prompt(line.text)
 
 
 def _bare(line: Line, blocks: list[_Block], skipped: list[Line]) -> _Block | None:
@@ -241,13 +198,12 @@ def _bare(line: Line, blocks: list[_Block], skipped: list[Line]) -> _Block | Non
     return block
 
 
-def _read_block(block: _Block, where: str) -> Intake | str:
+def _read_block(block: _Block, where: str, strict: bool) -> Intake | str:
     """The rows of a block, or why it holds none that are read."""
     listed = block.listed or list_of_rows(block.rows)
     if listed not in COLUMNS:
-        hint = ": JSON is read without the command line above it" if "format" in listed else ""
-        return f"{where}:{block.line}: a list of {listed} is not read{hint}"
-    doubts = Doubts(where)
+        return f"{where}:{block.line}: a list of {listed} is not read"
+    doubts = Doubts(where, strict)
     if not block.rows:
         intake = build((), listed, block.vhost, doubts)
         vhost = "" if block.vhost is None else f" of vhost {block.vhost!r}"

@@ -11,21 +11,27 @@ from prefetch_advisor.model.observation import SourceKind
 from prefetch_advisor.sources.columns import Role, read_name
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import decode
+from prefetch_advisor.sources.pasted import looks_like_json, segments
 from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS, PID, header_list
+from prefetch_advisor.sources.shell_lines import LONGEST_PROSE, command
 
 EXPECTED = (
     "timings (CSV, JSON Lines or a column of numbers), rabbitmqctl list_queues, list_consumers or "
     "list_channels output, or JSON saved from the management API"
 )
 _PREAMBLE = re.compile(r"Listing (\w[\w ]*?)(?: (?:for|in) vhost (.*?))? \.\.\.")
-_COMMAND = re.compile(
-    r"(?:^|[\s/\\\"'`(])rabbitmqctl(?:\.bat)?[\"']?\s+(?:[^\t]*?\s)??(list_\w+)([^\t]*)$"
-)
 _DECORATION = re.compile(r"Timeout: [\d.]+ seconds \.\.\.")
-_ERROR = re.compile(r"(?:Error:|\*\* \(|Usage\b|\x1b\[1mUsage)")
+_ERROR = re.compile(r"(?:Error(?: \([^)\t]*\))?:|\*\* \()[^\t]*")
+_USAGE = re.compile(r"Usage\b[: ]*")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+#: non-blank lines among which an error or a usage text begins
+_ERROR_LINES = 3
+_CRASHED = "--formatter=pretty_table crashed"
+_CRASH = re.compile(r"Stack trace:$")
 _OTHER_FORMAT = (
-    (re.compile(r"\x1b\(0|[┌│╭├]"), "--formatter=pretty_table output"),
-    (re.compile(r"\+-{3,}|\| *name "), "rabbitmqadmin's table"),
+    (_CRASH, _CRASHED),
+    (re.compile(r"\x1b\(0|┌"), "--formatter=pretty_table output"),
+    (re.compile(r"\+-{3,}|\| *name |[╭│├]"), "rabbitmqadmin's table"),
     (re.compile(r"name=\"[^\"]*\" "), "rabbitmqadmin's kvp format"),
     (re.compile(r"\[{1,3}\{(?:name|queue_name|pid|channel_pid),"), "--formatter=erlang output"),
 )
@@ -34,9 +40,9 @@ _FIGURE = re.compile(
     r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
 )
 _HEAD_LINES = 200
+#: most rows of timings: neither a header, nor prose, nor a command
+_NO_LISTING = re.compile(r"[^\s,;]*[,;]\S*|[\d.,]+")
 _TIMES = {Role.PROCESSING, Role.CYCLE, Role.STARTED, Role.FINISHED}
-#: characters of a line that is no row: names, of at most 255 bytes, and a command's columns
-LONGEST_PROSE = 4000
 
 
 class Form(StrEnum):
@@ -62,21 +68,22 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
             f"{where}: is empty: expected {EXPECTED} (rabbitmqctl prints its errors on stderr, "
             "and -q prints nothing for a vhost without queues)"
         )
-    if start[:1] in "{[" and _is_json(start):
+    if start[:1] in "{[" and looks_like_json(start):
         return Form.TIMINGS if kind is None and _is_timing(start) else Form.JSON
+    if any(segment.json for segment in segments(text)):
+        return Form.TEXT
     if kind == SourceKind.MANAGEMENT:
         raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
-    if kind == SourceKind.RABBITMQCTL:
-        return Form.TEXT
-    return _text_form(text, where)
-
-
-def _text_form(text: str, where: str) -> Form:
     lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
+    if kind == SourceKind.RABBITMQCTL:
+        _refuse_complaint(lines, where)
+        return Form.TEXT
+    return _text_form(text, lines, where)
+
+
+def _text_form(text: str, lines: list[str], where: str) -> Form:
     first = next((line for line in lines if line.strip()), "")
-    if _ERROR.match(first.strip()):
-        # its usage text names the command; an error between lists is the reader's business
-        lines = [line for line in lines if not command(line)]
+    _refuse_complaint(lines, where)
     if any(is_listing(line) for line in lines):
         return Form.TEXT
     if re.match(r"\s*<(?:!doctype|html|\?xml|head|body)", first, re.IGNORECASE):
@@ -86,14 +93,37 @@ def _text_form(text: str, where: str) -> Form:
         )
     if "\0" in text:
         raise InputError(f"{where}: expected {EXPECTED}, found binary data")
-    if _ERROR.match(first.strip()):
-        raise InputError(f"{where}: rabbitmqctl printed an error: {_first(first, 200)}")
     refuse_other_format(first, where)
     if _headerless(lines):
         return Form.TEXT
     if re.search(r"[,;\t]", first) or _FIGURE.fullmatch(first) or re.fullmatch(r"\W*\w+\W*", first):
         return Form.TIMINGS
     raise InputError(f"{where}: expected {EXPECTED}, found {_first(first)!r}")
+
+
+def is_error(line: str) -> bool:
+    """Whether a line is an error of rabbitmqctl's."""
+    return _ERROR.fullmatch(line) is not None
+
+
+def _refuse_complaint(lines: list[str], where: str) -> None:
+    complaint = _complaint(lines)
+    # an error between lists is the reader's business
+    if complaint and not any(is_listing(line) for line in lines if not command(line)):
+        raise InputError(f"{where}: {complaint}")
+
+
+def _complaint(lines: list[str]) -> str:
+    """What rabbitmqctl prints in place of a list, if the lines begin so."""
+    begun = [_ESCAPES.sub("", line).strip() for line in lines if line.strip()][:_ERROR_LINES]
+    if begun and _CRASH.fullmatch(begun[0]):
+        return ""
+    for line in begun:
+        if is_error(line):
+            return f"rabbitmqctl printed an error and lists nothing: {_first(line, 200)}"
+    if any(_USAGE.fullmatch(line) for line in begun):
+        return "rabbitmqctl printed its usage text and lists nothing"
+    return ""
 
 
 def preamble(line: str) -> re.Match[str] | None:
@@ -103,16 +133,11 @@ def preamble(line: str) -> re.Match[str] | None:
     return None
 
 
-def command(line: str) -> re.Match[str] | None:
-    """The ``list_*`` command of a shell line, and what follows it."""
-    if "rabbitmqctl" in line and "\t" not in line and len(line) <= LONGEST_PROSE:
-        return _COMMAND.search(line)
-    return None
-
-
 def is_listing(line: str) -> bool:
     """Whether a line is what only ``rabbitmqctl list_*`` or its shell prompt prints."""
     line = line.strip()
+    if _NO_LISTING.fullmatch(line):
+        return False
     if preamble(line) or _DECORATION.fullmatch(line) or command(line):
         return True
     return header_list(split_cells(line)) is not None
@@ -146,6 +171,8 @@ def refuse_other_format(line: str, where: str) -> None:
 
 def _not_read(where: str, name: str) -> str:
     instead = "use the default table or --formatter=json"
+    if name == _CRASHED:
+        return f"{where}: rabbitmqctl {name}: {instead}"
     if name.startswith("rabbitmqadmin"):
         instead = "use its raw_json format or rabbitmqctl"
     elif name.startswith("--"):
@@ -168,13 +195,6 @@ def _headerless(lines: list[str]) -> bool:
     )
     # not every row: a name may hold a tab
     return counted > 0 and counted * 5 >= len(rows) * 4
-
-
-def _is_json(start: str) -> bool:
-    """A list or object; not a queue called "[bold" nor a row of Erlang terms."""
-    return re.match(r"""\{\s*(?:"|\}|$)|\[\s*(?:[\]\["{\-\d]|null|true|false|$)""", start) is not (
-        None
-    ) and not re.match(r"\[{1,3}\s*\{\w+,", start)
 
 
 def _is_timing(start: str) -> bool:

@@ -10,7 +10,7 @@ from prefetch_advisor.errors import InputError, UsageError
 from prefetch_advisor.model.observation import Intake
 from prefetch_advisor.sources.cells import unit_named
 from prefetch_advisor.sources.collect import Collector
-from prefetch_advisor.sources.columns import Layout, Role, lay_out, unused_note
+from prefetch_advisor.sources.columns import NUMBERS, Layout, Role, lay_out, unused_note
 from prefetch_advisor.sources.sampling import SampleBudget
 from prefetch_advisor.sources.tabular.bad_rows import BadRows, show
 from prefetch_advisor.sources.tabular.blocks import blocks, text
@@ -97,7 +97,7 @@ class _Reading:
         self._budget = budget
         self._interrupts = interrupts
         self._collector = Collector(source.where, budget.share())
-        self._unread = UnreadTimes()
+        self._unread = UnreadTimes(source.where, options.strict)
         self._layout: Layout | None = None
         self._converter: Converter | None = None
         self._printed: float | None = None
@@ -147,8 +147,9 @@ class _Reading:
 
     def _begin(self, rows: Rows, form: Form | None) -> Converter:
         assert self._layout is not None
-        sample = {index: list(map(text_of, cells)) for index, cells in rows.columns.items()}
-        layout, decimal = settle(self._layout, sample, self._unit, self._source.where, form)
+        figures = [column.index for column in self._layout.columns if column.role in NUMBERS]
+        sample = {index: list(map(text_of, rows.columns[index])) for index in figures}
+        layout, decimal = settle(self._layout, sample, self._unit, self._source.where)
         self._layout = layout
         column = layout.of(Role.PROCESSING)
         if form is not None and column is not None:

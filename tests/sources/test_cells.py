@@ -25,20 +25,19 @@ from prefetch_advisor.sources.tabular.bad_rows import BadCell
         ("1e3", None, 1000),
         ("0,5", None, 0.5),
         ("0,123", None, 0.123),
-        ("12,34", ".", 12.34),
         ("1,234", ".", 1234),
         ("1,234", ",", 1.234),
         ("1.234", None, 1.234),
         ("1.234", ".", 1.234),
         ("1.234", ",", 1234),
-        ("0.401", ",", 0.401),
         ("1,234.5", None, 1234.5),
         ("1.234,5", None, 1234.5),
         ("1 234,5", None, 1234.5),
         ("1\u202f234\u202f567", None, 1_234_567),
         ("1'234.5", None, 1234.5),
-        ("1,234,567", ",", 1_234_567),
-        ("1.234.567", ".", 1_234_567),
+        ("1,234,567", ".", 1_234_567),
+        ("1.234.567", ",", 1_234_567),
+        ("1e3", ",", 1000),
     ],
 )
 def test_numbers_are_read_as_meant(text: str, decimal: Decimal, value: float):
@@ -49,6 +48,20 @@ def test_numbers_are_read_as_meant(text: str, decimal: Decimal, value: float):
 def test_what_is_no_number_is_refused(text: str):
     with pytest.raises(BadCell):
         parse_number(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal"),
+    [
+        *(("12,34", "."), ("0,5", "."), ("1.234,5", "."), ("1.234.567", "."), ("1 234,5", ".")),
+        *(("0.401", ","), ("1,234.5", ","), ("1,234,567", ","), (".5", ","), ("1.5e3", ",")),
+    ],
+)
+def test_a_number_that_contradicts_the_file_is_refused(text: str, decimal: Decimal):
+    mark = "point" if decimal == "." else "comma"
+    with pytest.raises(BadCell) as error:
+        parse_number(text, decimal)
+    assert f"with a decimal {mark}, as in the rows before" in error.value.expected
 
 
 def test_ambiguous_number_is_refused_and_shown_both_ways():
@@ -81,15 +94,21 @@ def test_what_is_no_duration_is_refused(text: str):
 
 
 def test_decimal_separator_needs_evidence():
-    assert decimal_evidence(["1,234", "2,500"], semicolons=False) is None
-    assert decimal_evidence(["1,234", "2,500"], semicolons=True) == ","
-    assert decimal_evidence(["1,234", "0,5"], semicolons=False) == ","
-    assert decimal_evidence(["1,234", "0.5"], semicolons=True) == "."
-    assert decimal_evidence(["1,234", "1.234,5 ms"], semicolons=False) == ","
-    assert decimal_evidence(["0,5", "0.5"], semicolons=False) is None
+    assert decimal_evidence(["1,234", "2,500"]) is None
+    assert decimal_evidence(["1,234", "0,5"]) == ","
+    assert decimal_evidence(["1,234", "0.5"]) == "."
+    assert decimal_evidence(["1,234", "1.234,5 ms"]) == ","
+    assert decimal_evidence(["5", "17"]) is None
+    assert decimal_evidence(["1.234.567", "5.5.5"]) == ","
     # three decimals are not thousands: what a timer prints in ms
-    assert decimal_evidence(["1.234", "9.401", "12.750"], semicolons=True) is None
-    assert decimal_evidence(["0.401", "1.234"], semicolons=True) == "."
+    assert decimal_evidence(["1.234", "9.401", "12.750"]) == "."
+    assert decimal_evidence(["1.234", "2,345"]) is None
+
+
+def test_the_majority_settles_the_decimal_separator():
+    assert decimal_evidence(["0,5", "0.5"]) is None
+    assert decimal_evidence(["0,5", "0.5", "0,7"]) == ","
+    assert decimal_evidence(["0,5", "0.5", "1.25"]) == "."
 
 
 @settings(deadline=None)

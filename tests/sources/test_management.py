@@ -321,7 +321,7 @@ def test_unusable_samples_are_unknown_not_zero(unusable: object) -> None:
     assert [(one.totals.ack, one.totals.publish) for one in row.traffic] == [(5, 4), (None, 9)]
     # else the missing acks would be taken for none
     assert not row.has_stats
-    assert sum("samples is unknown in 1 place" in note for note in intake.notes) == 3
+    assert sum("samples of queue 'q' is unknown" in note for note in intake.notes) == 3
 
 
 def test_counters_below_zero_are_unknown() -> None:
@@ -395,9 +395,25 @@ def test_rows_without_a_name_are_bad_and_the_rest_goes_on() -> None:
     intake = read([{"name": "a", "messages": 1, "vhost": "/"}, {"name": 7}, 3])
     assert [row.name for row in intake.queues] == ["a"]
     assert intake.bad_count == 2
-    assert (intake.bad_rows[0].where, intake.bad_rows[0].line) == ("api.json, object", 2)
-    with pytest.raises(InputError, match="no usable row among 1 queues"):
+    assert (intake.bad_rows[0].where, intake.bad_rows[0].line) == ("api.json", 2)
+    assert [row.place for row in intake.bad_rows] == ["api.json: item 2", "api.json: item 3"]
+    assert [row.found for row in intake.bad_rows] == ["name 7", "3"]
+    with pytest.raises(InputError, match=r"no usable row among 1 queue: .* found name ''"):
         read([{"name": "", "messages": 1, "vhost": "/"}])
+    with pytest.raises(InputError, match=r"among 2 consumers: .* found queue null"):
+        read([{"consumer_tag": "a", "queue": None, "channel_details": {}}] * 2)
+
+
+def test_a_value_is_counted_once_for_each_record_and_named() -> None:
+    rows = [
+        {"name": "a", "vhost": "/", "messages_ready": -5, "consumer_capacity": float("nan")},
+        {"name": "b", "vhost": "/", "messages_ready": 1, "consumer_capacity": None},
+        {"name": "c", "vhost": "/", "messages_ready": 1, "consumer_capacity": ""},
+    ]
+    assert read(rows).notes == (
+        "api.json: messages_ready of queue 'a' is unknown: it cannot be -5",
+        "api.json: consumer_capacity of queue 'a' is unknown: it cannot be NaN",
+    )
 
 
 def test_wrong_types_are_unknown_and_told_once() -> None:
@@ -407,7 +423,8 @@ def test_wrong_types_are_unknown_and_told_once() -> None:
     ]
     intake = read(rows)
     assert {(row.ready, row.state, row.rates) for row in intake.queues} == {(None, None, None)}
-    assert any("messages_ready is unknown in" in note for note in intake.notes)
+    told = "api.json: messages_ready of queue 'q0' and of 8 more is unknown: it cannot be 'many'"
+    assert told in intake.notes
     assert len(intake.notes) == 3
 
 

@@ -240,7 +240,45 @@ def test_a_tab_inside_a_name_is_resolved_only_where_it_is_certain() -> None:
     (intake,) = read(f"{header}a\tb\t3\tp\nc\t4\t5\tq\nd\t6\tr\n")
     # c<TAB>4 with 5 messages, or c with 4 and the policy 5<TAB>q
     assert [(row.name, row.messages) for row in intake.queues] == [("a\tb", 3), ("d", 6)]
-    assert [(bad.line, bad.found) for bad in intake.bad_rows] == [(3, r"'c\t4\t5\tq'")]
+    assert [(bad.line, bad.found) for bad in intake.bad_rows] == [(3, r"4: 'c\t4\t5\tq'")]
+
+
+def test_a_tab_in_a_name_is_told_and_a_cell_that_slipped_in_is_no_name() -> None:
+    header = "name\tmessages_ready\tmessages_unacknowledged\tconsumers\n"
+    (intake,) = read(f"{header}a b\tc\t3\t0\t1\nq4\t5\t7\t0\t1\nd\t6\t0\t1\n")
+    assert [(row.name, row.ready) for row in intake.queues] == [("a b\tc", 3), ("d", 6)]
+    assert intake.notes == (
+        r"paste.txt: line 2: a cell too many: its tab is taken for part of the name 'a b\tc'",
+    )
+    assert [(bad.line, bad.found) for bad in intake.bad_rows] == [(3, r"5: 'q4\t5\t7\t0\t1'")]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected", "found"),
+    [
+        ("q1\t5\tabc\t1", "a whole number in messages_unacknowledged", "'abc'"),
+        ("q1\t5\t1", "4 fields (name, messages_ready, messages_unacknowledged, consumers)", "3: "),
+        ("\t5\t1\t1", "a name in name", "an empty cell"),
+    ],
+)
+def test_a_bad_row_names_its_cell(row: str, expected: str, found: str) -> None:
+    header = "name\tmessages_ready\tmessages_unacknowledged\tconsumers\n"
+    (intake,) = read(f"{header}ok\t1\t0\t1\n{row}\n")
+    (bad,) = intake.bad_rows
+    assert bad.expected == expected
+    assert bad.found.startswith(found)
+
+
+def test_the_usage_text_is_no_list() -> None:
+    """A list of consumers without rows would mean that no queue has any."""
+    usage = (
+        "Error (argument validation): Info key(s) x are not supported\nArguments given:\n"
+        "\tlist_consumers x\n\nUsage\n\nrabbitmqctl [--node <node>] list_consumers "
+        "[--vhost <vhost>] [<column> ...]\n\n<column>\n\tmust be one of active, arguments\n"
+    )
+    (intake,) = read(f"Listing queues for vhost / ...\nname\tmessages\nfoo\t1\n{usage}")
+    assert intake.lists == {"queues"}
+    assert intake.coverage == ()
 
 
 def test_bad_rows_are_counted_and_the_first_five_kept() -> None:
@@ -252,7 +290,10 @@ def test_bad_rows_are_counted_and_the_first_five_kept() -> None:
     assert [one.bad_count for one in intakes] == [8, 9]
     assert [len(one.bad_rows) for one in intakes] == [5, 0]
     assert intakes[0].bad_rows[0].line == 2
-    with pytest.raises(InputError, match=r"paste.txt:2: no usable row: expected 2 fields"):
+    with pytest.raises(
+        InputError,
+        match=r"paste.txt:2: no usable row: expected a whole number in messages, found 'many'",
+    ):
         read(f"name\tmessages\n{rows}")
 
 

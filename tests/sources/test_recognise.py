@@ -11,7 +11,7 @@ import pytest
 
 from prefetch_advisor.errors import InputError, UsageError
 from prefetch_advisor.model.observation import SourceKind
-from prefetch_advisor.sources import InputOptions, read_inputs
+from prefetch_advisor.sources import InputOptions, NothingReadError, read_inputs
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.recognise import Form, recognise_input
 
@@ -59,7 +59,7 @@ def test_a_json_document_is_known_by_its_keys(
 @pytest.mark.parametrize("name", ["vhosts", "policies", "extensions", "whoami", "feature_flags"])
 def test_other_json_of_the_api_is_refused_with_what_it_holds(version: str, name: str) -> None:
     file = CAPTURES / version / "api" / f"{name}.json"
-    with pytest.raises(InputError, match=f"{name}.json: expected timings .*found (a list|an obj)"):
+    with pytest.raises(InputError, match=f"{name}.json: is not one of .*found (a list|an obj)"):
         read_inputs([str(file)], InputOptions())
 
 
@@ -124,7 +124,8 @@ def test_other_formatters_are_refused_by_name(name: str, message: str) -> None:
     ("text", "message"),
     [
         ("+------+\n| name |\n+------+\n| foo  |\n", "rabbitmqadmin's table is not read yet"),
-        ("╭────╮\n│ name │\n", "pretty_table output is not read yet"),
+        ("╭────╮\n│ name │\n", "rabbitmqadmin's table is not read yet"),
+        ("Stack trace: \n\n** (ArgumentError) x\n", "--formatter=pretty_table crashed"),
         (
             "Timeout: 60.0 seconds ...\nListing queues for vhost / ...\n\x1b(0lqqwqqk\x1b(B\n",
             "pretty_table output is not read yet",
@@ -137,6 +138,12 @@ def test_other_formatters_are_refused_by_name(name: str, message: str) -> None:
         ('[{"colour": 5}]', "found a list of objects with colour"),
         ("[1, 2, 3]", "a list of plain values; timings are read as one number a line"),
         ("  \n", "is empty"),
+        ("Listing queues ...\nStack trace: \n\n** (X) y\n", "--formatter=pretty_table crashed"),
+        (
+            "exit 64\n\x1b[1mError (argument validation): no\x1b[0m\n\nrabbitmqctl list_queues\n",
+            r"printed an error and lists nothing: Error \(argument validation\): no$",
+        ),
+        ("$ rabbitmqctl list_queues\nError: unable\n", "lists nothing: Error: unable"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -207,7 +214,9 @@ def test_several_inputs_keep_their_order_and_gzip_is_undone(tmp_path: Path) -> N
 
 def test_strict_makes_a_bad_row_an_error() -> None:
     text = io.BytesIO(b"name\tmessages\nfoo\t1\nbar\tmany\n")
-    with pytest.raises(InputError, match=r"stdin:3: expected 2 fields .* found 'bar\\tmany'"):
+    with pytest.raises(
+        InputError, match=r"stdin:3: expected a whole number in messages, found 'many'"
+    ):
         read_inputs(["-"], InputOptions(strict=True), text)
 
 
@@ -235,5 +244,8 @@ def test_what_came_before_ctrl_c_is_read() -> None:
     assert intake.interrupted
     assert len(intake.queues) == 30_000
     document = (CAPTURES / "4.3/api/queues_lengths.json").read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        read_inputs([], InputOptions(), io.BufferedReader(Interrupted(document)))
+    with pytest.raises(NothingReadError, match="stdin: interrupted before a row of it was read"):
+        read_inputs([], InputOptions(), io.BufferedReader(Interrupted(document[:-9])))
+    (intake,) = read_inputs([], InputOptions(), io.BufferedReader(Interrupted(document)))
+    assert intake.interrupted
+    assert NothingReadError.exit_code == 130

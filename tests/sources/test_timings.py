@@ -136,7 +136,7 @@ def test_unreadable_timestamp_leaves_the_row_and_is_told():
     (row,) = found.timings
     assert (row.rows, row.first_at, row.last_at) == (3, 1_700_000_000, 1_700_000_000)
     assert found.notes == (
-        "stdin: 1 times could not be read (first line 2: 'yesterday'): expected ISO 8601 or epoch",
+        "stdin: 1 time could not be read (first line 2: 'yesterday'): expected ISO 8601 or epoch",
     )
 
 
@@ -291,7 +291,6 @@ def test_quoted_line_end_over_the_edge_of_a_block():
     [
         ("p_ms;rtt_ms\n0,5;1,5\n", [0.0005]),
         ("p_ms;rtt_ms\n1,234;2,5\n", [0.001234]),
-        ("p_ms;rtt_ms\n1,234;1\n", [0.001234]),
         ("p_ms;rtt_ms\n1.234;1.5\n", [0.001234]),
         ("p_ms\trtt_ms\n0,5\t1\n", [0.0005]),
         ('p_ms,rtt_ms\n"0,5","1,25"\n', [0.0005]),
@@ -309,6 +308,34 @@ def test_ambiguous_thousands_are_bad_rows_not_guesses():
     found = read('p_us,rtt_us\n"1,234",1\n5,1\n')
     assert found.bad_count == 1
     assert "not ambiguous (1.234 or 1234?)" in found.bad_rows[0].expected
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";"])
+def test_every_delimiter_leaves_the_comma_ambiguous(delimiter: str):
+    found = read("p_us;rtt_us\n1,234;1\n5;1\n".replace(";", delimiter))
+    assert (found.timings[0].rows, found.bad_count) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd"), [("1,5", "1,234.5"), ("1.5", "1.234,5"), ("1.234", "1.234,5")]
+)
+def test_a_row_that_contradicts_the_decimal_mark_is_bad(usual: str, odd: str):
+    found = read("queue;p_us\n" + f"q;{usual}\n" * 60_000 + f"q;{odd}\n")
+    assert (found.timings[0].rows, found.bad_count) == (60_000, 1)
+    assert (found.bad_rows[0].line, found.bad_rows[0].found) == (60_002, repr(odd))
+
+
+def test_a_queue_may_begin_with_a_hash_and_comments_are_told():
+    found = read("# before\nqueue,p_ms\n#tasks,5\n# a comment\ntasks,6\n# another\n")
+    assert [row.name for row in found.timings] == ["#tasks", "tasks"]
+    assert found.notes == ("stdin: 2 lines that begin with # skipped as a comment (first: line 4)",)
+
+
+def test_strict_does_not_pass_over_an_unreadable_time():
+    text = "ts,p_ms\n" + "2023-11-14T22:13:20Z,5\n" * 7_000 + "yesterday,5\n,5\n"
+    for place in (text, text + "2023-11-14T22:13:20Z,5\n" * 7_000):
+        with pytest.raises(InputError, match=r"stdin:7002: expected a time .* found 'yesterday'"):
+            read(place, strict=True)
 
 
 def test_many_rows_with_decimal_commas_are_the_same_as_with_points():
@@ -383,7 +410,8 @@ def test_strict_stops_at_the_first_bad_row():
 
 def test_no_usable_row_tells_what_was_found():
     with pytest.raises(
-        InputError, match=r"stdin: no usable row: line 2: expected .* found 'x'; line 3"
+        InputError,
+        match=r"stdin: no usable row: lines 2, 3: expected a duration in 'p_ms', found 'x', 'y'$",
     ):
         read("p_ms\nx\ny\n")
     for text in ("", "\n\n", "p_ms\n", "# only\n", "[]", "{}"):

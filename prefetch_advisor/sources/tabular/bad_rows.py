@@ -60,9 +60,14 @@ class BadRows:
             raise InputError(f"{row.where}:{row.line}: expected {row.expected}, found {row.found}")
 
     def describe(self) -> str:
-        """The first bad rows in one line."""
+        """The first bad rows in one line; what several expected is said once."""
+        by_expected: dict[str, list[BadRow]] = {}
+        for row in self._first:
+            by_expected.setdefault(row.expected, []).append(row)
         told = [
-            f"line {row.line}: expected {row.expected}, found {row.found}" for row in self._first
+            f"line{'s' if len(rows) > 1 else ''} {', '.join(str(row.line) for row in rows)}: "
+            f"expected {expected}, found {', '.join(dict.fromkeys(row.found for row in rows))}"
+            for expected, rows in by_expected.items()
         ]
-        more = self.count - len(told)
+        more = self.count - len(self._first)
         return "; ".join(told) + (f"; and {more:,} more" if more else "")

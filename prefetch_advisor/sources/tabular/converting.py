@@ -38,7 +38,7 @@ class Converter:
     Times: all are read in the first 5,000 rows; after them, of every some thousand rows only the
     first and the last of each queue, which for a file in any order of time is exact. In a
     shuffled file the ends of the period may be missed by a few rows. Started and finished are
-    always read.
+    always read, and all times where the reading is strict.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Converter:
         """Use what can be used of ``rows``."""
         if not len(rows):
             return
-        early = self._collector.rows < _TIMED_ROWS
+        early = self._unread.strict or self._collector.rows < _TIMED_ROWS
         self._part(rows)
         if self._timed:
             self._read_clock(early)

@@ -112,7 +112,7 @@ class Delimited:
         at = 0
         while at < len(lines):
             raw = lines[at]
-            if not raw.strip(" ") or (raw.isspace() and self._delimiter not in raw):
+            if not raw.strip(" "):
                 at += 1
             elif raw.lstrip()[:1] == "#" and self._is_comment(raw):
                 self.comments += 1
@@ -144,10 +144,15 @@ class Delimited:
     def _is_comment(self, raw: str) -> bool:
         if self._width == 1:
             return True
-        if '"' not in raw:
+        if '"' not in raw or not self._opens.search(raw):
             return raw.count(self._delimiter) != self._width - 1
-        # a quoted cell may go on in the next line, but hardly in a comment
-        return raw.count('"') % 2 == 0 and len(self._quoted([raw]) or ()) != self._width
+        # a row whose quoted cell goes on in the next line is none
+        if raw.count('"') % 2:
+            return False
+        try:
+            return len(self._quoted([raw]) or ()) != self._width
+        except csv.Error:
+            return False
 
     def _extent(self, lines: list[str], at: int) -> int:
         """How many lines the row has; 0: its quote is not closed in what is here, -1: nor later."""

@@ -35,12 +35,23 @@ class Figures(NamedTuple):
 class UnreadTimes:
     """Times that could not be read: their rows count, but not for the period."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str, strict: bool) -> None:
+        self.strict = strict
         self.count = 0
         self.first = ""
+        self._where = where
 
     def add(self, text: str, line: int) -> None:
+        """Count a time that is not empty.
+
+        Raises:
+            InputError: the reading is strict.
+        """
         if text.strip():
+            if self.strict:
+                raise InputError(
+                    f"{self._where}:{line}: expected a time (ISO 8601 or epoch), found {show(text)}"
+                )
             self.count += 1
             self.first = self.first or f"line {line}: {show(text)}"
 

@@ -31,6 +31,7 @@ from prefetch_advisor.sources.tabular.delimited import NO_DELIMITER, Form
 _DELIMITERS = ("\t", ";", ",", "|")
 #: Excel's way to tell the delimiter
 _DIRECTIVE = re.compile(r"sep=([\t;,|])", re.I)
+_PLAIN = re.compile(r"\d*(?:[.,](\d+))?")
 #: names of a lone column that tell nothing but "a figure"
 _FIGURES = ("value", "values", "sample", "samples")
 
@@ -109,11 +110,12 @@ def _known(cells: Iterable[str]) -> int:
 
 
 def _is_figure(cell: str) -> bool:
-    try:
-        parse_number(split_unit(cell)[0], ",")
-    except BadCell:
-        pass
-    else:
+    decimals: tuple[Decimal, ...] = (".", ",")
+    for decimal in decimals:
+        try:
+            parse_number(split_unit(cell)[0], decimal)
+        except BadCell:
+            continue
         return True
     try:
         parse_moment(cell)
@@ -127,7 +129,6 @@ def settle(
     sample: Mapping[int, Sequence[str]],
     unit: str | None,
     where: str,
-    form: Form | None,
 ) -> tuple[Layout, Decimal]:
     """The layout with its units, and the decimal separator, from the cells of the first rows.
 
@@ -147,8 +148,7 @@ def settle(
     figures = (
         cell for column in columns if column.role in NUMBERS for cell in sample[column.index]
     )
-    semicolons = form is not None and form.delimiter == ";"
-    return replace(layout, columns=tuple(columns)), decimal_evidence(figures, semicolons)
+    return replace(layout, columns=tuple(columns)), decimal_evidence(figures)
 
 
 def _refuse_unitless(column: Column, cells: Sequence[str], where: str) -> None:
@@ -171,7 +171,7 @@ def printed_step(column: Column | None, cells: Sequence[str]) -> float | None:
         return None
     digits = 0
     for cell in cells:
-        if not (found := re.fullmatch(r"\d*(?:[.,](\d+))?", cell.strip())):
+        if not (found := _PLAIN.fullmatch(cell.strip())):
             return None
         digits = max(digits, len(found[1] or ""))
     return to_seconds(1.0, column.unit) * 10.0 ** -(digits if digits > 1 else 0)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prefetch_advisor.sources.gzipped import Damage
 from prefetch_advisor.sources.opening import OpenInput
 from prefetch_advisor.sources.tabular import blocks as module
 from prefetch_advisor.sources.tabular.bad_rows import BadRows
@@ -25,8 +26,10 @@ class Pieces(io.RawIOBase):
         return self._data.read(self._sizes[self._turn % len(self._sizes)])
 
 
-def lines(data: bytes, sizes: list[int], **damage: list[str]) -> tuple[list[bytes], BadRows]:
-    source = OpenInput("t.csv", Pieces(data, sizes), data, **damage)  # type: ignore[arg-type]
+def lines(
+    data: bytes, sizes: list[int], flaws: Damage | None = None
+) -> tuple[list[bytes], BadRows]:
+    source = OpenInput("t.csv", Pieces(data, sizes), data, flaws or Damage())  # type: ignore[arg-type]
     bad = BadRows("t.csv", strict=False)
     found, expected_line = [], 1
     for line, block in module.blocks(source, Interrupts(), bad):
@@ -65,6 +68,6 @@ def test_line_that_never_ends_is_not_held_and_is_one_bad_row():
 
 
 def test_damaged_input_loses_its_last_line_with_a_word():
-    found, bad = lines(b"5\n6\n7", [2], damage=["cut"])
+    found, bad = lines(b"5\n6\n7", [2], Damage(cut=True))
     assert found == [b"5", b"6"]
     assert (bad.first[0].line, bad.first[0].found) == (3, "'7', cut short")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefetch_advisor.sources.tabular.bad_rows import BadRows
-from prefetch_advisor.sources.tabular.delimited import Delimited, Form
+from prefetch_advisor.sources.tabular.delimited import NO_DELIMITER, Delimited, Form
 from prefetch_advisor.sources.tabular.rows import text_of
 
 CELL = st.text(st.sampled_from('ab,;" \n\t#'), max_size=4)
@@ -54,8 +54,23 @@ def test_what_csv_writes_is_read_back_in_any_blocks(table: list[list[str]], cut:
 
 @pytest.mark.parametrize("cut", [1, 2, 100])
 def test_blank_lines_and_comments_are_skipped_but_counted(cut: int):
-    text = "a,1\n\n  \n# no, comment\n  # nor, this\nb,2\n,\n"
+    text = "a,1\n\n  \n# a comment\n  # one, with, commas\nb,2\n,\n"
     assert rows(text, 2, cut) == ([["a", "1"], ["b", "2"], ["", ""]], [1, 6, 7])
+
+
+@pytest.mark.parametrize("cut", [1, 2, 100])
+def test_a_row_may_begin_with_a_hash(cut: int):
+    text = '#tasks,1\n#"x\n"#a,b",2\n"#c\nd",3\n'
+    assert rows(text, 2, cut) == ([["#tasks", "1"], ["#a,b", "2"], ["#c\nd", "3"]], [1, 3, 4])
+
+
+def test_comments_are_counted():
+    delimited = Delimited(Form(",", 2), range(2), BadRows("t.csv", strict=False))
+    delimited.rows(5, b"a,1\n# one\n# two\n")
+    assert (delimited.comments, delimited.first_comment) == (2, 6)
+    figures = Delimited(Form(NO_DELIMITER, 1), range(1), BadRows("t.csv", strict=False))
+    assert len(figures.rows(1, b"5\n# from the second run\n#7\n6\n")) == 2
+    assert figures.comments == 2
 
 
 def test_wrong_counts_that_cancel_out_are_both_found():

@@ -76,11 +76,11 @@ def test_unit_is_asked_for_only_where_there_are_figures():
     sheet = read_header(["duration,rtt_ms"], "t.csv", 1)
     assert sheet is not None
     with pytest.raises(InputError, match="--unit"):
-        settle(sheet.layout, {0: ["5"], 1: ["1"]}, None, "t.csv", sheet.form)
+        settle(sheet.layout, {0: ["5"], 1: ["1"]}, None, "t.csv")
     for cells in (["5ms", "7"], ["rubbish"]):
-        layout, _ = settle(sheet.layout, {0: cells, 1: ["1"]}, None, "t.csv", sheet.form)
+        layout, _ = settle(sheet.layout, {0: cells, 1: ["1"]}, None, "t.csv")
         assert [column.unit for column in layout.columns] == [None, "ms"]
-    layout, _ = settle(sheet.layout, {0: ["5"], 1: ["1"]}, "us", "t.csv", sheet.form)
+    layout, _ = settle(sheet.layout, {0: ["5"], 1: ["1"]}, "us", "t.csv")
     assert [column.unit for column in layout.columns] == ["us", "ms"]
 
 
