@@ -9,6 +9,7 @@ from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Severity, Verdict
 from prefetch_advisor.model.figures import ProcessingTime
 from prefetch_advisor.units import duration, percent, rate
+from prefetch_advisor.window import quiet
 
 #: no acks for this long (and 3 x P99) is a stall; a 60 s history has samples 60 s apart or less
 STALL = 60.0
@@ -194,7 +195,7 @@ def _stalled(case: Case) -> Outcome | None:
     processing = case.estimates.processing
     known = processing if processing is not None and processing.usable else None
     longest = (known.p99 or known.mean) if known else 0.0
-    span = case.window.rates_span
+    span = max(quiet(case.window), case.window.rates_span if case.window.traffic else 0.0)
     if span < max(_INTERVAL_SLACK * STALL, 3 * longest):
         return None
     seen = duration(span)

@@ -153,7 +153,7 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
         arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)
         if busiest is not None and busiest > arrived:
-            origin = f"busiest minute of {duration(window.rates_span)}"
+            origin = "busiest minute of the history"
             return _arrival(busiest, origin, throttled)
         if published is not None and published > arrived * (1 + CROSS_CHECK):
             origin = (

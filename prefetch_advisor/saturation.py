@@ -35,7 +35,10 @@ RATES_MISSING = (
     "the ack rate: save /api/queues with "
     "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
 )
-RTT_OR_P = "--rtt or --processing-time (or timings): or double the prefetch, compare the ack rate"
+RTT_OR_P = (
+    "--rtt (a time, or probe) or --processing-time (or timings); or double the prefetch and "
+    "compare the ack rate"
+)
 
 
 def rtt_covered(prefetch: float, concurrency: int, server_rate: float) -> float:
@@ -309,7 +312,7 @@ def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
             f"{full}; holds while the round trip is below {duration(covered)}, "
             "which the present prefetch covers",
             "medium" if confidence == "high" else confidence,
-            missing=("--rtt, for the prefetch",),
+            missing=("--rtt (a time, or probe), for the prefetch",),
             processing=inferred_processing(k / x, acks, case.servers, origin),
         )
     return Outcome(

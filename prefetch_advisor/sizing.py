@@ -166,7 +166,7 @@ def size(
 
 _NEEDS = {
     "processing time": "--processing-time, or a file of timings",
-    "round trip": "--rtt, or a column rtt in the timings",
+    "round trip": "--rtt (a time, or probe), or a column rtt in the timings",
 }
 
 

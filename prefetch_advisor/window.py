@@ -51,6 +51,9 @@ class Window:
     traffic: tuple[TrafficSample, ...] = ()
     #: samples left out because a consumer connected after them
     dropped: int = 0
+    #: the last hour at one minute, where the broker was asked for it
+    hour_lengths: tuple[LengthSample, ...] = ()
+    hour_traffic: tuple[TrafficSample, ...] = ()
 
     @property
     def snapshot(self) -> bool:
@@ -179,6 +182,8 @@ def look(observation: QueueObservation) -> Window:
         ready_growth=ready_growth,
         traffic=timed,
         dropped=len(row.lengths) - len(lengths),
+        hour_lengths=row.hour_lengths,
+        hour_traffic=row.hour_traffic,
     )
 
 
@@ -187,11 +192,14 @@ def busiest_minute(window: Window) -> float | None:
 
     ``None`` where the window is shorter than two minutes or depth and counters share no times.
     """
-    if window.span < LONG_WINDOW:
+    lengths, traffic = window.hour_lengths, _since_reset(window.hour_traffic)
+    if not lengths or not traffic:
+        lengths, traffic = window.lengths, window.traffic
+    if _growth(lengths)[0] < LONG_WINDOW:
         return None
-    depth = {s.at: s.ready + s.unacked for s in window.lengths if _known(s)}  # type: ignore[operator]
+    depth = {s.at: s.ready + s.unacked for s in lengths if _known(s)}  # type: ignore[operator]
     points: list[tuple[float, float]] = []
-    for sample in window.traffic:
+    for sample in traffic:
         gone = departures(sample.totals)
         if sample.at in depth and gone is not None:
             points.append((float(sample.at or 0.0), gone + depth[sample.at]))
@@ -212,6 +220,23 @@ def _all_ack(observation: QueueObservation) -> bool:
         if consumer.row.ack != "manual":
             return False
     return bool(observation.consumers)
+
+
+def quiet(window: Window) -> float:
+    """Seconds up to the last sample in which nothing was acked or delivered."""
+    longest = 0.0
+    for samples in (window.traffic, window.hour_traffic):
+        if not samples:
+            continue
+        last = samples[-1]
+        since = last.at or 0.0
+        for sample in reversed(samples):
+            same = sample.totals.ack == last.totals.ack
+            if not same or sample.totals.deliver != last.totals.deliver:
+                break
+            since = sample.at or 0.0
+        longest = max(longest, (last.at or 0.0) - since)
+    return longest
 
 
 def _newest_connection(observation: QueueObservation) -> float | None:

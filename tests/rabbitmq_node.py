@@ -77,7 +77,7 @@ class Node:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     @property
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
         home = self.home
         # nothing of the caller's: a RABBITMQ_* variable or a file in /etc/rabbitmq must not leak in
@@ -127,7 +127,7 @@ class Node:
         """Starts epmd and the node, and waits until both AMQP and the API answer."""
         self._configure()
         # epmd in the foreground, as a child: one that the node starts by itself outlives it
-        epmd = shutil.which("epmd", path=self._environment["PATH"]) or "epmd"
+        epmd = shutil.which("epmd", path=self.environment["PATH"]) or "epmd"
         self._spawn([epmd, "-port", str(self.ports.epmd)], "epmd")
         node = self._spawn([str(self.programs / "rabbitmq-server")], "node")
         deadline = time.monotonic() + START_SECONDS
@@ -145,7 +145,7 @@ class Node:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                env=self._environment,
+                env=self.environment,
                 cwd=self.home,
                 # a group of its own: Ctrl-C must reach pytest alone, which then stops the node
                 start_new_session=True,
@@ -190,7 +190,7 @@ class Node:
             [str(self.programs / "rabbitmqctl"), *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=self._environment,
+            env=self.environment,
             cwd=self.home,
             timeout=60,
             check=False,

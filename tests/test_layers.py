@@ -40,6 +40,13 @@ PART_OF = {
     "consumer_count": "sizing",
     "hints": "diagnosis",
     "replay": "engine",
+    "probe": "advise",
+    "probe_connection": "advise",
+    "probe_failures": "advise",
+    "probe_queue": "advise",
+    "probe_run": "advise",
+    "probe_stop": "advise",
+    "progress": "cli",
     "recommend": "diagnosis",
     "saturation": "diagnosis",
     "streams": "diagnosis",
@@ -47,12 +54,13 @@ PART_OF = {
 }
 #: packages that only one module imports
 DOORS = {
-    "requests": set[str](),
+    "pika": {"prefetch_advisor.probe_connection"},
+    "requests": {"prefetch_advisor.sources.http"},
     "rich": {"prefetch_advisor.reports.table"},
     "scipy": {"prefetch_advisor.statistics"},
 }
 #: importing these costs more than answering ``--help``
-HEAVY = ("numpy", "scipy", "rich", "requests")
+HEAVY = ("numpy", "scipy", "rich", "requests", "pika")
 
 
 def modules() -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from rabbitmq_node import Node
+from readme_blocks import README
 from workload import QUEUES
 
 pytestmark = pytest.mark.broker
@@ -141,3 +143,83 @@ def test_all_that_the_broker_printed_read_together_agrees(advise, printed):
     run = advise(*printed.api, *printed.json)
     queues = run.queues
     assert {name: queues["/", name]["verdict"] for name in EXPECTED} == EXPECTED
+
+
+@pytest.fixture
+def live(advise, broker, printed):
+    """``advise`` on the running broker: ``printed`` has the workload running."""
+
+    def run(*arguments: object):
+        return advise("-H", "127.0.0.1", "-P", broker.ports.management, *arguments)
+
+    return run
+
+
+def test_the_running_broker_gives_each_queue_its_verdict(live):
+    report = live()
+    queues = report.queues
+    assert {name: queues["/", name]["verdict"] for name in EXPECTED} == EXPECTED
+    assert report.report["broker"]["version"]
+
+
+def test_a_queue_that_nobody_has_measured_says_what_is_missing(live):
+    payments = live("--queue", "payments").only
+    assert payments["verdict"] == "at-limit"
+    assert payments["recommended"]["prefetch"] is None
+    assert payments["limit"]["value"] == 1
+    assert payments["current"]["rtt_covered"] == 0
+    assert (payments["rtt"]["source"], payments["rtt"]["side"]) == ("bound", "at least")
+    assert any("--rtt" in missing for missing in payments["missing"])
+
+
+def test_a_probe_beside_the_consumers_tells_what_they_are_limited_by(live, broker):
+    uri = f"amqp://guest:guest@127.0.0.1:{broker.ports.amqp}"
+    emails = live("--queue", "emails", "--rtt", "probe", "--uri", uri).only
+    assert emails["rtt"]["source"] == "measured"
+    assert (emails["verdict"], emails["confidence"]) == ("processing-bound", "high")
+
+
+def test_rabbitmqctl_is_asked_where_it_is_wanted(advise, broker, printed, tmp_path):
+    program = tmp_path / "rabbitmqctl"
+    exports = "".join(f"export {key}='{value}'\n" for key, value in broker.environment.items())
+    program.write_text(f'#!/bin/sh\n{exports}exec "{broker.programs}/rabbitmqctl" "$@"\n')
+    program.chmod(0o755)
+    found = advise("--live", "rabbitmqctl", "--rabbitmqctl", program, "--window", "3s")
+    verdicts = {name: found.queues["/", name]["verdict"] for name in EXPECTED}
+    assert verdicts["orders"] == "unbounded"
+    assert verdicts["exports"] == "no-consumers"
+    assert verdicts["emails"] == verdicts["payments"] == "at-limit"
+    assert found.queues["/", "emails"]["observed"]["growth"] > 10
+
+
+def test_a_refused_user_is_told_and_the_password_is_not(cli, broker, printed, monkeypatch):
+    monkeypatch.setenv("RABBITMQADMIN_PASSWORD", "hunter2-very-secret")
+    port = broker.ports.management
+    run = cli("advise", "-H", "127.0.0.1", "-P", port, "-u", "guest", "--queue", "emails")
+    assert run.code == 3
+    assert "401" in run.err
+    assert "hunter2" not in run.out + run.err
+
+
+def test_a_port_where_nothing_listens_is_one_line_and_exit_3(cli, monkeypatch):
+    monkeypatch.setenv("PATH", "")  # no rabbitmqctl to fall back on
+    run = cli("advise", "--queue", "emails", "-H", "127.0.0.1", "-P", "1")
+    assert (run.code, run.out) == (3, "")
+    assert len(run.err.splitlines()) == 1
+    assert "127.0.0.1:1" in run.err
+    assert "refused" in run.err.lower()
+
+
+def labels(text: str) -> list[str]:
+    """What stands before the figures in the reasoning for one queue."""
+    return re.findall(r"^  (\w[\w* ]{0,11}?)\s{2,}", text, flags=re.MULTILINE)
+
+
+def test_the_readme_shows_the_answer_of_a_running_broker_as_it_is(cli, broker, printed):
+    """The figures are another broker's; everything else is what is printed here."""
+    shown = README.read_text().split("$ prefetch-advisor advise --queue tasks\n")[1]
+    shown = shown.split("```")[0]
+    port = broker.ports.management
+    run = cli("advise", "-H", "127.0.0.1", "-P", port, "--queue", "emails")
+    assert labels(run.out) == labels(shown)
+    assert len(labels(shown)) > 10

@@ -9,13 +9,15 @@ import stat
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from prefetch_advisor.advise import advise
-from prefetch_advisor.commands import output
+from prefetch_advisor.commands import live, output
+from prefetch_advisor.commands.live import LiveOptions
+from prefetch_advisor.commands.option_types import PROBE
 from prefetch_advisor.commands.selection import Selection, resolve, select
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
@@ -35,6 +37,9 @@ class AdviseOptions:
     """Everything the command line said."""
 
     inputs: tuple[str, ...]
+    live: LiveOptions
+    #: --rtt probe: measure it first
+    probe: bool
     reading: InputOptions
     interval: float | None
     selection: Selection
@@ -69,12 +74,14 @@ def build(options: dict[str, Any]) -> AdviseOptions:
     fail_on = options["fail_on"]
     return AdviseOptions(
         inputs=options["inputs"],
+        live=live.build(options),
+        probe=options["rtt"] == PROBE,
         reading=InputOptions(kind=options["kind"], unit=options["unit"], strict=options["strict"]),
         interval=options["interval"],
         selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
             processing_time=options["processing_time"],
-            rtt=options["rtt"],
+            rtt=None if options["rtt"] == PROBE else options["rtt"],
             concurrency=options["concurrency"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
@@ -113,11 +120,14 @@ def run(options: AdviseOptions) -> int:
     # a large broker makes some hundred thousand records that live to the end and hold no cycles:
     # looking through them again and again took a fifth of the time
     gc.set_threshold(100_000, 20, 50)
+    given = _with_probe(options)
     intakes = _read(options)
+    if intakes is None:
+        intakes, given = _ask_broker(options, given)
     if not any(intake.interrupted for intake in intakes):
-        return _answer(intakes, options)
+        return _answer(intakes, options, given)
     try:
-        _answer(intakes, options)
+        _answer(intakes, options, given)
     except NoQueueError as error:
         seen = any(i.queues or i.consumers or i.timings for i in intakes)
         why = str(error) if seen else "nothing that can be used had arrived"
@@ -129,7 +139,31 @@ def run(options: AdviseOptions) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _answer(intakes: Sequence[Intake], options: AdviseOptions) -> int:
+def _with_probe(options: AdviseOptions) -> Given:
+    """The figures given, and the round trip that a probe measures where it was asked for."""
+    if not options.probe:
+        return options.given
+    return replace(options.given, round_trip=live.probe(options.live))
+
+
+def _ask_broker(options: AdviseOptions, given: Given) -> tuple[list[Intake], Given]:
+    """What a running broker shows; and where R is not known, the bound that a connect is."""
+    if _sizes_alone(options, given):
+        output.remark(["sized from options alone; --live management asks the broker too"])
+        return [], given
+    intakes = live.observe(options.live, options.selection)
+    if given.rtt is None and given.round_trip is None and options.live.kind != "rabbitmqctl":
+        given = replace(given, round_trip=live.connect_bound(options.live))
+    return intakes, given
+
+
+def _sizes_alone(options: AdviseOptions, given: Given) -> bool:
+    """P and R of one queue were given, and nothing names a broker."""
+    known = given.processing_time is not None and (given.rtt is not None or given.round_trip)
+    return bool(known) and not options.live.asked_for and len(options.selection.queues) <= 1
+
+
+def _answer(intakes: Sequence[Intake], options: AdviseOptions, given: Given) -> int:
     output.remark(_bad_rows(intakes))
     selection = resolve(options.selection, intakes)
     fleet = _fleet(intakes, selection, options.interval)
@@ -137,7 +171,7 @@ def _answer(intakes: Sequence[Intake], options: AdviseOptions) -> int:
     report = advise(
         select(fleet.queues, selection, intakes),
         fleet.broker,
-        options.given,
+        given,
         options.policy,
         unused_channels=fleet.unused_channels,
         generated_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -153,8 +187,11 @@ def _answer(intakes: Sequence[Intake], options: AdviseOptions) -> int:
     return ExitCode.FINDINGS if _fails(report, options.fail_on) else ExitCode.OK
 
 
-def _read(options: AdviseOptions) -> list[Intake]:
+def _read(options: AdviseOptions) -> list[Intake] | None:
+    """What the files or standard input hold; ``None`` where there are none: ask a broker."""
     names: Sequence[str] = options.inputs
+    if not names and options.live.asked_for:
+        return None
     stdin = _stdin() if not names or STDIN in names else None
     if not names and stdin is not None:
         names = [STDIN]
@@ -163,23 +200,8 @@ def _read(options: AdviseOptions) -> list[Intake]:
     if options.output is not None:
         output.refuse_inputs(options.output, options.inputs, stdin)
     if not names:
-        _from_options_alone(options)
-        return []
+        return None
     return read_inputs(names, options.reading, stdin)
-
-
-def _from_options_alone(options: AdviseOptions) -> None:
-    """Without input a single queue can be sized from options alone.
-
-    Raises:
-        UsageError: they are not enough; the message says what to give.
-    """
-    given = options.given
-    if given.processing_time is None or len(options.selection.queues) > 1:
-        raise UsageError(
-            "nothing to read: name files, pipe timings in, or give --processing-time and --rtt "
-            "for one --queue"
-        )
 
 
 def _stdin() -> BinaryIO | None:
@@ -221,8 +243,7 @@ def _bad_rows(intakes: Sequence[Intake]) -> list[str]:
             continue
         lines.append(f"{intake.where}: {many(intake.bad_count, 'row')} left out")
         lines += [
-            f"{bad.where}: line {bad.line}: expected {bad.expected}, found {bad.found}"
-            for bad in intake.bad_rows
+            f"{bad.place}: expected {bad.expected}, found {bad.found}" for bad in intake.bad_rows
         ]
         if intake.bad_count > len(intake.bad_rows):
             lines.append(

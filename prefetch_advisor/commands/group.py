@@ -11,7 +11,8 @@ import click
 
 from prefetch_advisor import __version__
 from prefetch_advisor.commands import stdio
-from prefetch_advisor.commands.option_types import duration, number, rate
+from prefetch_advisor.commands.live_options import live, tls
+from prefetch_advisor.commands.option_types import duration, number, rate, round_trip
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
@@ -97,9 +98,9 @@ def cli(context: click.Context) -> int:
 )
 @click.option(
     "--rtt",
-    type=duration(zero=True),
-    metavar="TIME",
-    help="From an ack leaving until the delivery it allowed arrives, such as 1ms.",
+    type=round_trip,
+    metavar="TIME|probe",
+    help="From an ack leaving until the delivery it allowed arrives; probe: measure it.",
 )
 @click.option(
     "--cv",
@@ -170,8 +171,12 @@ def cli(context: click.Context) -> int:
     show_default=True,
     help="Exit 1 when there is a finding this severe.",
 )
+@live
 def advise(**options: Any) -> int:
-    """Advise prefetch and consumers from timings and from what the broker printed.
+    """Advise prefetch and consumers: from a running broker, timings, or what a broker printed.
+
+    Without INPUT a running broker is asked: its management API, by default at localhost:15672 as
+    guest, or rabbitmqctl where nothing listens there. Nothing is ever changed on it.
 
     INPUT is any number of files, or - for standard input: message timings (CSV, TSV, JSON lines, a
     column of numbers), rabbitmqctl list_queues, list_consumers and list_channels output, and saved
@@ -180,6 +185,64 @@ def advise(**options: Any) -> int:
     itself when it is a pipe or a file and no INPUT is given.
     """
     from prefetch_advisor.commands import advise as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@click.option("--uri", metavar="URI", help="amqp(s)://USER:PASSWORD@HOST:PORT/VHOST.")
+@click.option(
+    "--queue-type",
+    type=click.Choice(["classic", "quorum"]),
+    default="classic",
+    show_default=True,
+    help="Of the temporary queue; a quorum queue takes longer.",
+)
+@click.option("--queue-name", metavar="NAME", help="Of the temporary queue; refused if it exists.")
+@click.option(
+    "--message-size",
+    type=click.IntRange(0, 10_000_000),
+    default=100,
+    show_default=True,
+    metavar="BYTES",
+)
+@click.option(
+    "--duration",
+    type=duration(),
+    default="5s",
+    show_default=True,
+    metavar="TIME",
+    help="At most so long.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(3, 100_000),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="At most so many round trips.",
+)
+@click.option(
+    "--timeout",
+    type=duration(),
+    default="10s",
+    show_default=True,
+    metavar="TIME",
+    help="For the broker's answer at each step.",
+)
+@tls
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the report there.")
+def probe(**options: Any) -> int:
+    """Measure the round trip that the rule needs, from where this runs.
+
+    From an ack leaving until the delivery that it allowed arrives, on a temporary queue of its own,
+    which is removed whatever happens. Nothing else on the broker is touched. Needs pika: pip
+    install 'prefetch-advisor[amqp]'.
+    """
+    from prefetch_advisor.commands import probe as command
 
     return command.run(command.build(options))
 

@@ -9,6 +9,7 @@ import click
 
 from prefetch_advisor.errors import UsageError
 
+PROBE = "probe"
 _NANOSECOND = 1e-9
 _YEAR = 365 * 86_400.0
 _FASTEST = 1e9
@@ -47,6 +48,11 @@ def duration(*, zero: bool = False) -> Convert:
         raise click.BadParameter(f"expected {wanted}, found {text!r}")
 
     return convert
+
+
+def round_trip(text: Any) -> float | str:
+    """Seconds, or the word that asks for a measurement."""
+    return PROBE if text == PROBE else duration(zero=True)(text)
 
 
 def rate(text: Any) -> float:
