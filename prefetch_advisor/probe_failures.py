@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prefetch_advisor.sources.amqp_uri import AmqpUri
 
 _HTTP_SECONDS = 1.0
+_CLIENT_CERTIFICATE = "a client certificate (--tls-cert-file, --tls-key-file)"
 #: a TLS failure that the client only repeats in the text of another one
 _TLS_REASON = re.compile(r"\[SSL: (\w+)\]")
 #: what the broker said when it ended a connection that was not open yet
@@ -109,7 +110,7 @@ def _tls_failed(reason: str, uri: AmqpUri) -> str:
     reason = reason.replace("_", " ").lower()
     hint = ""
     if uri.cert_file is None and ("alert" in reason or "handshake" in reason):
-        hint = "; the broker may want a client certificate: --tls-cert-file and --tls-key-file"
+        hint = f"; the broker may want {_CLIENT_CERTIFICATE}"
     return f"no TLS connection to {uri.place}: {reason}{hint}"
 
 
@@ -163,6 +164,9 @@ def _no_amqp(uri: AmqpUri, instead: str = "") -> str:
     if instead:
         return f"{uri.place} speaks {instead}, not AMQP: is it the management API? {_NOT_AMQP}"
     hint = "" if uri.tls else ", or amqps:// is its scheme"
+    if uri.tls and uri.cert_file is None:
+        # with TLS 1.3 the refusal may be lost to the end of the connection
+        hint = f", or it wants {_CLIENT_CERTIFICATE}"
     return f"{uri.place} does not answer as an AMQP 0-9-1 broker does{hint}; {_NOT_AMQP}"
 
 

@@ -23,9 +23,12 @@ def check_name(name: str) -> None:
     """Refuse a name that no broker takes.
 
     Raises:
-        UsageError: it is empty, too long, or one of the broker's own.
+        UsageError: it is empty, too long, no UTF-8, or one of the broker's own.
     """
-    length = len(name.encode("utf-8", "surrogateescape"))
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        raise UsageError("--queue-name is not UTF-8") from None
     if not 0 < length <= _NAME_BYTES:
         raise UsageError(f"--queue-name takes 1 to {_NAME_BYTES} bytes, not {length}")
     if name.startswith("amq."):

@@ -296,3 +296,20 @@ def test_a_known_processing_time_is_held_against_a_backlog_in_the_clients(judge)
     wrong = judge(hoard, [consumer(0)], "--processing-time", "20ms")
     assert "inconsistent-input" in names(wrong)
     assert wrong["recommended"]["consumers"] is None
+
+
+def test_zeros_from_before_a_queue_was_there_are_no_history(judge):
+    def since(rate: float):
+        return lambda i: max(0, i - 6) * rate * 5
+
+    young = queue(
+        ready=since(30),
+        unacked=lambda i: 30 if i > 6 else 0,
+        **{
+            "ack": since(150),
+            "publish": since(180),
+        },
+    )
+    advice = judge(young, THREE)
+    assert advice["verdict"] == "processing-bound"
+    assert advice["observed"]["ack_rate"] == pytest.approx(150, rel=0.01)

@@ -13,6 +13,8 @@ DEFAULT = "amqp://guest@localhost"
 ENVIRONMENT = ("CLOUDAMQP_URL", "RABBITMQ_URL", "BROKER_URL", "CELERY_BROKER_URL")
 _PORTS = {"amqp": 5672, "amqps": 5671}
 _GUEST = "guest"
+#: the protocol's short strings
+_VHOST_BYTES = 255
 _ENCODE = "in a user name or password, write @ as %40, / as %2F, ? as %3F, # as %23 and : as %3A"
 
 
@@ -81,7 +83,7 @@ def parse(text: str) -> AmqpUri:
         cert_file=query.pop("certfile", None),
         key_file=query.pop("keyfile", None),
         verify=verify == "verify_peer",
-        server_name=query.pop("server_name_indication", None),
+        server_name=_host(query.pop("server_name_indication", "")) or None,
         unused=tuple(sorted(query)),
     )
 
@@ -107,6 +109,8 @@ def from_environment(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 def _split(text: str) -> SplitResult:
     try:
+        # a byte that is not UTF-8 has no place in the protocol
+        text.encode()
         parts = urlsplit(text)
     except ValueError:
         # its message repeats the part with the password
@@ -132,8 +136,16 @@ def _address(parts: SplitResult) -> tuple[str, int]:
         port = 0
     if port == 0:
         raise UsageError(f"the AMQP URI has no valid port: it is from 1 to 65535; {_ENCODE}")
-    host = _decoded(parts.hostname or "localhost")
-    return host, port or _PORTS[parts.scheme]
+    return _host(_decoded(parts.hostname or "localhost")), port or _PORTS[parts.scheme]
+
+
+def _host(name: str) -> str:
+    try:
+        # as the resolver will
+        name.encode("idna")
+    except UnicodeError:
+        raise UsageError("an AMQP URI names a host that no name server can know") from None
+    return name
 
 
 def _credentials(parts: SplitResult, external: bool) -> tuple[str, str]:
@@ -155,7 +167,10 @@ def _vhost(path: str) -> str:
     segment = path[1:]
     if "/" in segment:
         raise UsageError("the vhost in an AMQP URI is one segment: write each / of its name as %2F")
-    return _decoded(segment)
+    vhost = _decoded(segment)
+    if len(vhost.encode()) > _VHOST_BYTES:
+        raise UsageError(f"the vhost in an AMQP URI has at most {_VHOST_BYTES} bytes")
+    return vhost
 
 
 def _query(text: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 #: bytes that are kept of what a program prints; no list of a broker is longer
@@ -17,7 +18,7 @@ MOST_ERRORS = 64 * 1024
 #: seconds between two calls of ``tick``
 TICK = 0.1
 #: seconds that a program has between being asked to end and being killed
-_LAST_WORDS = 4.0
+_LAST_WORDS = 3.0
 _UTF8 = re.compile(r"utf-?8", re.IGNORECASE)
 
 
@@ -118,10 +119,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
     try:
         _signal(process, signal.SIGTERM)
-        deadline = time.monotonic() + _LAST_WORDS
-        # the first process may be gone long before the others of its group
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_LAST_WORDS)
+        # others of its group may be about to go; su passes the signal on
+        deadline = time.monotonic() + 2 * TICK
         while _signal(process, 0) and time.monotonic() < deadline:
-            process.poll()
             time.sleep(TICK / 5)
     finally:
         _signal(process, signal.SIGKILL)

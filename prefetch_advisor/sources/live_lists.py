@@ -10,7 +10,6 @@ from typing import Final
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import Coverage, Intake, SourceKind
 from prefetch_advisor.sources import management
-from prefetch_advisor.sources.history import channel_since_first_seen, queue_since_first_seen
 from prefetch_advisor.sources.http import Client, segment
 from prefetch_advisor.sources.http_errors import ApiError, BadAnswer, Unreachable
 
@@ -169,9 +168,9 @@ def merged(parts: Iterable[Intake], where: str, listed: str) -> Intake:
     parts = list(parts)
     return Intake(
         where,
-        queues=tuple(queue_since_first_seen(q) for part in parts for q in part.queues),
+        queues=tuple(q for part in parts for q in part.queues),
         consumers=tuple(chain.from_iterable(part.consumers for part in parts)),
-        channels=tuple(channel_since_first_seen(c) for part in parts for c in part.channels),
+        channels=tuple(c for part in parts for c in part.channels),
         connections=tuple(chain.from_iterable(part.connections for part in parts)),
         bad_rows=tuple(chain.from_iterable(part.bad_rows for part in parts))[:5],
         bad_count=sum(part.bad_count for part in parts),

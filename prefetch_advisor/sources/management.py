@@ -30,6 +30,7 @@ from prefetch_advisor.sources.fields import (
     text,
     without,
 )
+from prefetch_advisor.sources.history import channel_since_first_seen, queue_since_first_seen
 from prefetch_advisor.sources.management_broker import features_row, nodes_row, overview_row
 from prefetch_advisor.sources.management_stats import read_lengths, read_stats
 
@@ -133,7 +134,8 @@ def _queues(items: _Items, where: str, doubts: Doubts) -> Intake:
                 else:
                     doubts.begin("queue", row.name)
                     doubts.note("consumer_details", detail)
-        return row
+        # a history is padded with zeros from before the queue was there
+        return row if row is None or len(row.lengths) < 2 else queue_since_first_seen(row)
 
     queues = _each(items, build, doubts)
     return Intake(where, queues=queues, consumers=tuple(consumers), coverage=tuple(coverage))
@@ -258,8 +260,13 @@ def priority(arguments: Mapping[str, object]) -> int | None:
 
 
 def _channels(items: _Items, where: str, doubts: Doubts) -> Intake:
-    rows = _each(items, lambda item: channel_row(item, where, doubts), doubts)
+    rows = _each(items, lambda item: _channel(item, where, doubts), doubts)
     return Intake(where, channels=rows)
+
+
+def _channel(item: dict[str, object], where: str, doubts: Doubts) -> ChannelRow | None:
+    row = channel_row(item, where, doubts)
+    return row if row is None or len(row.traffic) < 2 else channel_since_first_seen(row)
 
 
 def channel_row(item: dict[str, object], where: str, doubts: Doubts) -> ChannelRow | None:

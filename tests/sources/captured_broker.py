@@ -1,4 +1,4 @@
-"""The management API on loopback, answering with what a real broker answered, and wrong on order."""
+"""The management API on loopback: answers what a real broker answered, and fails to order."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ NOT_AUTHORISED = (
     401,
     {"error": "not_authorised", "reason": "User not authorised to access virtual host"},
 )
+VHOSTS = ("/", "a/b c")
 Answer = tuple[int, Any]
 Query = dict[str, str]
 
@@ -73,6 +74,8 @@ class CapturedBroker:
                 return 200, load(self.version, "vhosts")
             case ["queues" | "consumers" | "channels" | "connections" as name]:
                 return self._page(getattr(self, name), query)
+            case ["queues", vhost] if vhost not in VHOSTS:
+                return NOT_FOUND
             case ["queues", vhost]:
                 return self._page([q for q in self.queues if q["vhost"] == vhost], query)
             case ["consumers", vhost]:

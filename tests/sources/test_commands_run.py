@@ -44,7 +44,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     began = time.monotonic()
     ran = shell(f"echo early; sleep 60 & echo $! >{tmp_path}/pid; wait", 0.5)
     assert (ran.expired, ran.out) == (True, b"early\n")
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     child = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 2
     while is_alive(child) and time.monotonic() < deadline:
@@ -56,13 +56,10 @@ def test_one_that_ignores_the_request_is_killed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(commands_run, "_LAST_WORDS", 0.3)
     began = time.monotonic()
     assert shell("trap '' TERM; while :; do sleep 0.1; done", 0.3).expired
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
-def test_what_outlives_the_first_process_is_waited_for_and_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commands_run, "_LAST_WORDS", 0.5)
+def test_what_outlives_the_first_process_is_killed(tmp_path: Path) -> None:
     script = f"(trap '' TERM; echo >{tmp_path}/up; while :; do sleep 0.05; done) & "
     assert shell(f"{script} echo $! >{tmp_path}/pid; wait", 0.5).expired
     assert (tmp_path / "up").exists()
@@ -82,14 +79,14 @@ def test_a_wrapper_is_asked_first_and_can_end_what_it_runs(tmp_path: Path) -> No
 
 def test_a_child_that_keeps_the_output_open_is_not_waited_for() -> None:
     began = time.monotonic()
-    assert shell("sleep 5 & echo done").out == b"done\n"
-    assert time.monotonic() - began < 3
+    assert shell("sleep 8 & echo done").out == b"done\n"
+    assert time.monotonic() - began < 7
 
 
 def test_one_that_closes_its_output_and_goes_on_is_ended_in_time() -> None:
     began = time.monotonic()
     assert shell("exec >&- 2>&-; sleep 60", 0.4).expired
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 def test_a_flood_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +114,7 @@ def test_what_tick_raises_ends_the_program_at_once(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         shell(f"echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; sleep 60", tick=tick)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
 

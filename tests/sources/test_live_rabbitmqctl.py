@@ -258,7 +258,7 @@ def test_depths_become_a_series_with_the_times_of_the_answers(program: Program) 
     )
     before = time.time()
     drawn: list[tuple[float, float]] = []
-    options = CtlOptions(program=fake.path, window=1.0, interval=0.25)
+    options = CtlOptions(program=fake.path, window=2.0, interval=0.5)
     found = observe(options, lambda done, total: drawn.append((done, total)))
     row = queue(found, "q")
     assert [(one.ready, one.unacked) for one in row.lengths] == [
@@ -268,20 +268,19 @@ def test_depths_become_a_series_with_the_times_of_the_answers(program: Program) 
     assert (row.ready, row.consumers) == (950, 5)
     times = [one.at for one in row.lengths if one.at is not None]
     steps = [later - earlier for earlier, later in pairwise(times)]
-    assert all(0.15 < step < 0.4 for step in steps), steps
+    assert all(0.3 < step < 0.8 for step in steps), steps
     assert before < times[0] < times[-1] < time.time()
     assert combine(found).queues[0].row == row
-    assert drawn[0] == (0.0, 1.0)
-    assert drawn[-1][1] == 1.0
+    assert drawn[0] == (0.0, 2.0)
+    assert drawn[-1] == (2.0, 2.0)
     assert sorted(drawn) == drawn
-    assert max(drawn) == (1.0, 1.0)
 
 
 def test_looks_that_take_long_give_fewer_samples_with_true_times(program: Program) -> None:
     fake = program(list_queues="sleep 0.5; " + rows(depth("q", 5)))
     began = time.monotonic()
     found = fake.observe(window=0.3, interval=0.1)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 10
     times = [one.at for one in queue(found, "q").lengths]
     assert len(times) == 3
     assert times[0] is not None
@@ -367,7 +366,7 @@ def test_columns_that_a_version_lacks_are_left_out_once(program: Program, versio
         calls = [words for words in fake.calls if name in words]
         with_it = [words for words in calls if set(columns.split(",")) & set(words)]
         assert len(with_it) == 1 < len(calls)
-    assert not notes(found)
+    assert "supported" not in notes(found)
 
 
 @pytest.mark.parametrize("version", ["3.10", "4.3"])
@@ -538,7 +537,7 @@ def test_a_failure_is_one_clear_line(
     began = time.monotonic()
     with pytest.raises(InputError, match=failure.says) as caught:
         fake.observe(timeout=1.0, window=1.0, **failure.more)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 10
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) < 700
