@@ -34,10 +34,12 @@ while done < rows:
     done += count
 """
 READER = "import csv, sys\nfor row in csv.reader(sys.stdin): pass"
+# the types are given: what sniffs a pipe has read the beginning away
 DUCKDB = (
     'import duckdb\nprint(duckdb.sql("select queue, count(*), avg(processing_ms),'
     " stddev(processing_ms), approx_quantile(processing_ms, 0.99) from"
-    " read_csv('/dev/stdin', header=true) group by queue\"))"
+    " read_csv('/dev/stdin', header=true, auto_detect=false, columns={'timestamp': 'DOUBLE',"
+    " 'queue': 'VARCHAR', 'processing_ms': 'DOUBLE', 'rtt_ms': 'DOUBLE'}) group by queue\"))"
 )
 POLARS = (
     "import polars as pl, sys\nt = pl.read_csv(sys.stdin.buffer)\n"

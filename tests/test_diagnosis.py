@@ -305,10 +305,8 @@ def test_zeros_from_before_a_queue_was_there_are_no_history(judge):
     young = queue(
         ready=since(30),
         unacked=lambda i: 30 if i > 6 else 0,
-        **{
-            "ack": since(150),
-            "publish": since(180),
-        },
+        ack=since(150),
+        publish=since(180),
     )
     advice = judge(young, THREE)
     assert advice["verdict"] == "processing-bound"

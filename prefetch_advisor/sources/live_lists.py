@@ -107,7 +107,7 @@ def pages(
     Raises:
         ApiError: a page cannot be had.
     """
-    page, seen = 1, set[object]()
+    page, seen = 1, set[str]()
     while True:
         try:
             document = client.get(path, {"page": page, "page_size": PAGE_SIZE, **query})
@@ -117,7 +117,7 @@ def pages(
             raise
         fresh = []
         for item in items_of(document, client, path):
-            known = identity(item)
+            known = repr(identity(item))  # of any answer: it may be a list where a name should be
             if known not in seen:
                 seen.add(known)
                 fresh.append(item)

@@ -142,6 +142,8 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     try:
         queues = read_pages(asking, path, "queues", query)
     except NotFound:
+        if vhost is None:
+            raise
         missing = True
     if missing:
         raise NotFound(_no_vhost(asking, vhost))

@@ -526,3 +526,12 @@ def test_the_real_amqp_port_is_recognised(broker):
     words = "this looks like the AMQP port 5672"
     with client(broker.ports.amqp) as asking, pytest.raises(Unreachable, match=words):
         observe(asking)
+
+
+def test_rows_with_anything_in_place_of_a_name_are_left_out_and_counted():
+    broker = CapturedBroker("4.3")
+    odd = [{"name": ["x"], "vhost": {}}, {"name": "q", "vhost": "/", "node": "a"}, 7, None]
+    broker.instead["/api/queues"] = lambda _: (200, odd)
+    intakes = seen(broker)
+    assert [row.name for intake in intakes for row in intake.queues] == ["q"]
+    assert sum(intake.bad_count for intake in intakes) == 3
