@@ -190,7 +190,11 @@ def advise(**options: Any) -> int:
 
 
 @cli.command()
-@click.option("--uri", metavar="URI", help="amqp(s)://USER:PASSWORD@HOST:PORT/VHOST.")
+@click.option(
+    "--uri",
+    metavar="URI",
+    help="amqp(s)://USER:PASSWORD@HOST:PORT/VHOST; else RABBITMQ_URL or the like, or localhost.",
+)
 @click.option(
     "--queue-type",
     type=click.Choice(["classic", "quorum"]),

@@ -140,10 +140,11 @@ def probe(options: LiveOptions) -> RoundTrip:
     from prefetch_advisor.probe_run import measure_round_trip
 
     settings = {name: options.settings.get(name) for name in _TLS}
-    there = connection(options)
-    uri, _ = where({"uri": options.uri, **settings}, os.environ)
     if options.uri is None and options.asked_for:
+        there = connection(options)
         uri, _ = where({"uri": _amqp_uri(there), **(settings if there.tls else {})}, {})
+    else:
+        uri, _ = where({"uri": options.uri, **settings}, os.environ)
     output.remark([f"probing {uri.shown} for the round trip"])
     trip = measure_round_trip(ProbePlan(uri=uri))
     return replace(trip, origin=f"{trip.origin}: {duration(trip.mean)} on average")
