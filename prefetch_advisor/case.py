@@ -19,6 +19,8 @@ UNSURE = 0.7
 SURELY_SATURATED = 0.95
 #: unacked messages a worker from which the backlog sits in the clients
 HELD_PER_WORKER = 10
+#: seconds without an ack that mean something: 60, less what samples lag each other by
+SILENCE = 54.0
 #: acks a server from which P may be inferred
 LEAST_ACKS = 30
 
@@ -71,6 +73,14 @@ class Case:
                 known += 1
                 empty += sample.ready <= 1 or sample.ready <= 0.02 * (sample.unacked or 0)
         return known > 0 and empty * 2 >= known
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a silence must last: three times the longest task, where P is known."""
+        processing = self.estimates.processing
+        if processing is None or not processing.usable:
+            return SILENCE
+        return max(SILENCE, 3 * (processing.p99 or processing.mean))
 
     @property
     def loops(self) -> bool:

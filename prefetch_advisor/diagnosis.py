@@ -11,10 +11,6 @@ from prefetch_advisor.model.figures import ProcessingTime
 from prefetch_advisor.units import duration, percent, rate
 from prefetch_advisor.window import quiet
 
-#: no acks for this long (and 3 x P99) is a stall; a 60 s history has samples 60 s apart or less
-STALL = 60.0
-#: samples lag each other by up to one collection interval
-_INTERVAL_SLACK = 0.9
 #: states in which a queue's figures mean nothing
 DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
 _DEPTH_MISSING = "messages_ready and messages_unacknowledged of the queue"
@@ -194,9 +190,8 @@ def _stalled(case: Case) -> Outcome | None:
         return None
     processing = case.estimates.processing
     known = processing if processing is not None and processing.usable else None
-    longest = (known.p99 or known.mean) if known else 0.0
     span = max(quiet(case.window), case.window.rates_span if case.window.traffic else 0.0)
-    if span < max(_INTERVAL_SLACK * STALL, 3 * longest):
+    if span < case.patience:
         return None
     seen = duration(span)
     finding = rules.NO_ACKS.finding(

@@ -5,7 +5,7 @@ not always what it enforces; the table is in the documentation of each branch be
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from prefetch_advisor.config import QUORUM_UNLIMITED
@@ -163,7 +163,7 @@ def _plain_sum(ours: tuple[Consumer, ...]) -> Limit | None:
         counts[prefetch] = counts.get(prefetch, 0) + 1
     if not counts:
         return None
-    words = " + ".join(f"{n} x {prefetch}" for prefetch, n in counts.items())
+    words = _added_up(counts)
     total = sum(prefetch * n for prefetch, n in counts.items())
     return Limit(total, "per-consumer", "measured", words)
 
@@ -292,6 +292,10 @@ def _unlimited_words(consumers: Sequence[Consumer]) -> str:
     return " and ".join(words)
 
 
+def _added_up(counts: Mapping[int, int] | Mapping[str, int]) -> str:
+    return " + ".join(f"{n} x {value}" for value, n in counts.items())
+
+
 def _words(consumers: Sequence[Consumer], parts: Sequence[_Part], capped: bool) -> str:
     counts: dict[str, int] = {}
     if all(part.kind == "channel" for part in parts):
@@ -301,7 +305,7 @@ def _words(consumers: Sequence[Consumer], parts: Sequence[_Part], capped: bool) 
     for part in parts:
         text = f"{part.value}" if part.kind != "quorum-default" else "2000 (0 on a quorum queue)"
         counts[text] = counts.get(text, 0) + 1
-    words = " + ".join(f"{n} x {value}" for value, n in counts.items())
+    words = _added_up(counts)
     if capped:
         caps = {
             c.channel.row.global_prefetch

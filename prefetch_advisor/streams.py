@@ -6,7 +6,7 @@ So each of its readers is judged by what its channel holds of its credit.
 from dataclasses import replace
 
 from prefetch_advisor import saturation
-from prefetch_advisor.case import Case, Outcome, channel_rate
+from prefetch_advisor.case import SILENCE, Case, Outcome, channel_rate
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Verdict
@@ -64,7 +64,7 @@ def _at_their_credit(case: Case, full: list[Consumer]) -> Outcome:
         return Outcome(Verdict.AT_LIMIT, reason, "low", missing, findings=(finding,))
     at_credit = f"{len(full)} of {plural(len(case.force.active), 'reader')} at the credit"
     span = case.window.rates_span
-    if slowest == 0 and span >= 54:
+    if slowest == 0 and span >= SILENCE:
         message = f"{at_credit}, and no ack in {duration(span)}"
         finding = rules.NO_ACKS.finding(case.observation.key.name, message)
         return Outcome(Verdict.STALLED, message, case.confidence(), findings=(finding,))

@@ -25,9 +25,9 @@ from prefetch_advisor.model.advice import Report, Severity
 from prefetch_advisor.model.observation import Intake, QueueKey, QueueObservation
 from prefetch_advisor.reports import REPORTS
 from prefetch_advisor.reports.names import quoted
-from prefetch_advisor.reports.words import many
 from prefetch_advisor.sources import InputOptions, read_inputs
 from prefetch_advisor.sources.combine import Fleet, combine
+from prefetch_advisor.units import plural
 
 STDIN = STDOUT = "-"
 
@@ -151,9 +151,10 @@ def _ask_broker(options: AdviseOptions, given: Given) -> tuple[list[Intake], Giv
     if _sizes_alone(options, given):
         output.remark(["sized from options alone; --live management asks the broker too"])
         return [], given
-    intakes = live.observe(options.live, options.selection)
-    if given.rtt is None and given.round_trip is None and options.live.kind != "rabbitmqctl":
-        given = replace(given, round_trip=live.connect_bound(options.live))
+    there = None if options.live.kind == "rabbitmqctl" else live.connection(options.live)
+    intakes = live.observe(options.live, options.selection, there)
+    if given.rtt is None and given.round_trip is None and there is not None:
+        given = replace(given, round_trip=live.connect_bound(there))
     return intakes, given
 
 
@@ -241,7 +242,7 @@ def _bad_rows(intakes: Sequence[Intake]) -> list[str]:
         lines += intake.notes
         if not intake.bad_count:
             continue
-        lines.append(f"{intake.where}: {many(intake.bad_count, 'row')} left out")
+        lines.append(f"{intake.where}: {plural(intake.bad_count, 'row')} left out")
         lines += [
             f"{bad.place}: expected {bad.expected}, found {bad.found}" for bad in intake.bad_rows
         ]

@@ -75,20 +75,19 @@ def connection(options: LiveOptions) -> Connection:
     return resolve(options.settings, os.environ, Path.home())
 
 
-def observe(options: LiveOptions, selection: Selection) -> list[Intake]:
-    """What the broker shows now.
+def observe(options: LiveOptions, selection: Selection, there: Connection | None) -> list[Intake]:
+    """What the broker shows now: its API ``there``, or the program where there is none to ask.
 
     Raises:
         AdvisorError: it cannot be asked; one line that says why.
     """
-    if options.kind == "rabbitmqctl":
+    if there is None:
         return _by_program(options, selection)
     from prefetch_advisor.sources import live_management
     from prefetch_advisor.sources.http import Client
     from prefetch_advisor.sources.http_errors import Unreachable
     from prefetch_advisor.sources.live_rabbitmqctl import available
 
-    there = connection(options)
     vhost = selection.vhost if selection.vhost is not None else there.vhost
     try:
         with Client(there) as client:
@@ -116,11 +115,10 @@ def _by_program(options: LiveOptions, selection: Selection) -> list[Intake]:
         return watch(asked, progress)
 
 
-def connect_bound(options: LiveOptions) -> RoundTrip | None:
+def connect_bound(there: Connection) -> RoundTrip | None:
     """The TCP connect to the broker from here: R is at least that. ``None``: not to be had."""
     from prefetch_advisor.sources.tcp import connect_time, described
 
-    there = connection(options)
     try:
         seconds = connect_time(there.host, there.port, _CONNECT_TIMEOUT)
     except AdvisorError:

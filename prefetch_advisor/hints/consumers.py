@@ -62,13 +62,11 @@ def acks(judged: Judged) -> Iterator[Finding]:
         message += f", {rate(rates.ack or 0.0)} are acked"
         yield rules.REDELIVERY_LOOP.finding(judged.name, message)
         return
-    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING) or span < 54:
+    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING):
         return
     held = all(s.unacked for s in case.window.lengths) and bool(case.window.lengths)
-    longest = judged.estimates.processing
-    patience = 3 * ((longest.p99 or longest.mean) if longest and longest.usable else 0.0)
     idle = case.window.departures == 0 and (case.window.handled or 0) < 0.05 * max(delivered, 1)
-    if held and idle and span >= patience and case.servers:
+    if held and idle and span >= case.patience and case.servers:
         message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
         yield rules.NO_ACKS.finding(judged.name, message)
 

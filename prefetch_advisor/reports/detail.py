@@ -104,7 +104,7 @@ def _seen(queue: QueueAdvice, glyphs: Glyphs) -> Iterator[Entry]:
             prefetch = f" with prefetch {', '.join(map(str, seen.prefetch[:_VALUES_SHOWN]))}"
             if len(seen.prefetch) > _VALUES_SHOWN:
                 prefetch += f" ... {seen.prefetch[-1]}"
-        yield Entry("seen", f"{words.many(seen.consumers, 'consumer')}{prefetch}{kind}")
+        yield Entry("seen", f"{units.plural(seen.consumers, 'consumer')}{prefetch}{kind}")
     if seen.ready is not None or seen.unacked is not None:
         yield Entry(
             "messages", f"{words.count(seen.ready)} ready, {words.count(seen.unacked)} unacked"
@@ -148,12 +148,12 @@ def _limit(queue: QueueAdvice, glyphs: Glyphs) -> str:
 def _window(queue: QueueAdvice) -> str:
     seen = queue.observed
     over = f" over {units.duration(seen.window)}" if seen.window else ""
-    text = words.many(seen.samples, "sample") + over
+    text = units.plural(seen.samples, "sample") + over
     if seen.full_share is not None:
         full = round(seen.full_share * seen.samples)
         text = (
             f"full (at the limit with messages waiting) in {full:,} of "
-            f"{words.many(seen.samples, 'sample')}{over}"
+            f"{units.plural(seen.samples, 'sample')}{over}"
         )
     return text
 

@@ -6,6 +6,7 @@ import posixpath
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from prefetch_advisor import units
 from prefetch_advisor.model.advice import Severity, Verdict
 from prefetch_advisor.reports import words
 from prefetch_advisor.reports.layout import Cell, Column, Entry, Grid
@@ -202,8 +203,8 @@ def totals(report: Report) -> str:
     for queue in report.queues:
         level.update(finding.severity for finding in queue.findings)
     parts = [
-        words.many(level[severity], severity.name.lower())
+        units.plural(level[severity], severity.name.lower())
         for severity in sorted(Severity, reverse=True)
         if level[severity]
     ]
-    return f"{words.many(len(report.queues), 'queue')}: {', '.join(parts) or 'no findings'}."
+    return f"{units.plural(len(report.queues), 'queue')}: {', '.join(parts) or 'no findings'}."

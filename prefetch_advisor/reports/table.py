@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from prefetch_advisor.reports import detail, overview, words
+from prefetch_advisor import units
+from prefetch_advisor.reports import detail, overview
 from prefetch_advisor.reports.escape import isolated
 from prefetch_advisor.reports.layout import Cell, Entry, Grid, fit, laid_out
 from prefetch_advisor.reports.words import Glyphs
@@ -115,7 +116,7 @@ class _Page:
             yield from self._grid(grid)
             if more:
                 yield from self._wrapped(
-                    Cell(f"  and {words.many(more, 'consumer')} more: --all shows them", "faint")
+                    Cell(f"  and {units.plural(more, 'consumer')} more: --all shows them", "faint")
                 )
 
     def _grid(self, grid: Grid) -> Generator[Text, None, list[str]]:

@@ -110,11 +110,6 @@ def count(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def many(number: int, noun: str) -> str:
-    """ "1 queue", "3 queues"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def seen_prefetch(values: tuple[int, ...]) -> str:
     """The prefetch values of a queue's consumers as a cell: "10", or "0-50" where they differ."""
     if not values:
