@@ -131,6 +131,13 @@ def close(connection: Any) -> None:
             connection.close()
 
 
+def closed_because(channel: Any) -> Exception | None:
+    """Why the broker closed the channel, one of :func:`failures`; ``None``: it said nothing."""
+    # the client raises it in the next call that writes, and there may be none
+    reason = getattr(channel, "_closing_reason", None)
+    return reason if isinstance(reason, failures()) else None
+
+
 def broker_of(connection: Any) -> tuple[str | None, str | None]:
     """Product and version, as the broker says them; ``None`` where it does not."""
     # no public name leads there from a blocking connection

@@ -21,7 +21,14 @@ from prefetch_advisor.probe import (
     round_trip,
     summarise,
 )
-from prefetch_advisor.probe_connection import broker_of, close, connect, failures, silent
+from prefetch_advisor.probe_connection import (
+    broker_of,
+    close,
+    closed_because,
+    connect,
+    failures,
+    silent,
+)
 from prefetch_advisor.probe_failures import explain
 from prefetch_advisor.probe_queue import ProbeQueue
 from prefetch_advisor.probe_stop import Stop
@@ -192,6 +199,12 @@ class Cycles:
 
     def _check(self, limit: float) -> None:
         self._stop.check()
+        # a refusal to publish closes the channel that publishes, and no delivery ever comes
+        for channel in (self._channel, self._control):
+            if not channel.is_open:
+                raise closed_because(channel) or AdvisorError(
+                    f"the broker at {self._plan.uri.place} closed the probe's channel"
+                )
         if self._cancelled:
             raise AdvisorError(f"the probe's queue {self._queue.name!r} was deleted meanwhile")
         # while blocked, the client ends the connection by itself
@@ -200,8 +213,6 @@ class Cycles:
                 f"no delivery came from {self._plan.uri.place} within "
                 f"{units.duration(self._plan.timeout)}"
             )
-        if not self._channel.is_open:
-            raise AdvisorError(f"the broker at {self._plan.uri.place} closed the probe's channel")
 
     def _fill(self, count: int) -> None:
         self._publish(count)
