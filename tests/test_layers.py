@@ -46,6 +46,7 @@ PART_OF = {
     "probe_queue": "advise",
     "probe_run": "advise",
     "probe_stop": "advise",
+    "processes": "units",
     "progress": "cli",
     "recommend": "diagnosis",
     "saturation": "diagnosis",

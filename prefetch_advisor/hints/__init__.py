@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 from prefetch_advisor.hints import consistency, consumers, kinds, prefetch
 from prefetch_advisor.hints.judged import Judged
@@ -10,7 +10,7 @@ from prefetch_advisor.model.advice import Finding
 
 __all__ = ["Judged", "hints"]
 
-CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
     consumers.dead_consumers,
@@ -27,7 +27,9 @@ CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
 )
 
 
-def hints(judged: Judged) -> Iterator[Finding]:
+def hints(judged: Judged) -> list[Finding]:
     """Every finding beside the outcome's own."""
+    found: list[Finding] = []
     for check in CHECKS:
-        yield from check(judged)
+        found += check(judged)
+    return found
