@@ -80,8 +80,11 @@ def advise_queue(
     count = count_for(case, outcome, estimates, barred)
     current = current_settings(case, estimates, sizing, count)
     recommended = recommend(case, outcome, estimates, sizing, count, current)
-    judged = Judged(case, outcome, estimates, current, recommended, unused_channels, barred)
     sized = sizing if isinstance(sizing, Sizing) else None
+    conflict = sizing.conflict if isinstance(sizing, NotSized) else None
+    judged = Judged(
+        case, outcome, estimates, current, recommended, unused_channels, barred, conflict
+    )
     return QueueAdvice(
         key=observation.key,
         type=case.row.type if case.row else None,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from prefetch_advisor.bounds import upper_bounds
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
+from prefetch_advisor.feeding import Handling
 from prefetch_advisor.hints.consistency import contradiction
 from prefetch_advisor.model.advice import Current, Recommended, Verdict
 from prefetch_advisor.model.figures import Estimates, FigureSource
 from prefetch_advisor.saturation import rtt_covered
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
+from prefetch_advisor.sizing_async import size_async
 
 #: what more prefetch or more consumers cannot mend
 _NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
@@ -24,18 +28,45 @@ def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | Not
     processing = estimates.processing
     if outcome.scattered is not None and processing is not None:
         processing = replace(processing, mean=outcome.scattered)
+    exponential = outcome.scattered is not None
+    bounds = partial(
+        upper_bounds,
+        workers=case.concurrency,
+        policy=case.policy,
+        message_bytes=estimates.message_bytes,
+        ack_timeout=estimates.ack_timeout,
+        exponential=exponential,
+    )
+    if case.client == "async":
+        return size_async(
+            processing,
+            estimates.rtt,
+            estimates.arrival_rate,
+            case.policy,
+            consumers=case.servers or None,
+            present=_present(case),
+            backlog=case.backlog,
+            redelivered_share=estimates.redelivered_share,
+            batch=case.batch,
+            bounds=partial(bounds, workers=1),
+        )
     return size(
         processing,
         estimates.rtt,
-        case.concurrency,
+        Handling(case.concurrency, case.client, case.batch),
         case.policy,
         _present(case),
-        exponential=outcome.scattered is not None,
+        exponential=exponential,
+        bounds=bounds,
     )
 
 
 def barred_because(case: Case) -> str | None:
     """Why more consumers would not share the work; ``None`` where they would."""
+    if case.policy.ordered:
+        return "messages must be handled in order (--ordered): one consumer, one at a time"
+    if case.client == "async":
+        return "each of these consumers starts as much at once as its prefetch lets it: raise that"
     if case.force.single_active:
         return "a single active consumer queue is worked off by one consumer"
     if any(c.row.exclusive for c in case.force.active):
@@ -58,7 +89,7 @@ def count_for(
         case.concurrency,
         case.policy,
         present=None if case.shared_thread else case.servers or None,
-        backlog=None if case.ready is None else case.ready + (case.unacked or 0),
+        backlog=case.backlog,
         redelivered_share=estimates.redelivered_share,
         barred=barred,
     )
@@ -94,7 +125,11 @@ def current_settings(
         busy_share=busy,
         utilisation=count.utilisation_present,
         buffered_time=buffered,
-        rtt_covered=rtt_covered(present, k, x) if case.saturated and x and present else None,
+        rtt_covered=(
+            rtt_covered(present, k, x, case.client)
+            if case.saturated and x and present and case.client != "async"
+            else None
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from prefetch_advisor.case import Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
-from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import ClientKind, FigureSource, ProcessingTime, RoundTrip
 from prefetch_advisor.sizing import rule_prefetch, solve_processing
 from prefetch_advisor.units import duration, number, percent, rate
 
@@ -41,8 +41,16 @@ RTT_OR_P = (
 )
 
 
-def rtt_covered(prefetch: float, concurrency: int, server_rate: float) -> float:
-    """R* = (N - k) / x: the longest round trip that a prefetch covers, for constant times."""
+def rtt_covered(
+    prefetch: float, concurrency: int, server_rate: float, client: ClientKind = "workers"
+) -> float:
+    """R*: the longest round trip that a prefetch covers, seconds, for constant times.
+
+    (N - k) / x. In a loop every round trip costs: there it is the R of which a larger prefetch
+    would save no more than 5 %, R / N = (1 - 1 / 1.05) / x.
+    """
+    if client == "loop":
+        return prefetch / server_rate * (1 - 1 / (1 + LEAST_GAIN))
     return max(0.0, (prefetch - concurrency) / server_rate)
 
 
@@ -68,11 +76,31 @@ def judge(case: Case) -> Outcome:
         reason = f"{full} (inferred). {rate(x)} leave each channel"
         return Outcome(Verdict.AT_LIMIT, reason, "low", missing=(RTT_OR_P,))
     processing, rtt = case.estimates.processing, case.estimates.rtt
+    if case.client == "async":
+        return _all_at_once(case, x, n, full)
     if processing is not None and processing.usable and processing.mean > 0:
         return _with_processing(case, processing, x, n, full)
     if rtt is not None and rtt.usable:
         return _with_round_trip(case, rtt, x, n, full)
     return _with_neither(case, x, n, full)
+
+
+def _all_at_once(case: Case, x: float, n: float, full: str) -> Outcome:
+    """An async client: N / (P + R) leave, so its prefetch is all that bounds it."""
+    processing, rtt = case.estimates.processing, case.estimates.rtt
+    cycle = n / x
+    reason = (
+        f"{full}; this client works on all that it holds, so its prefetch is its concurrency: "
+        f"{number(n)} at once, {duration(cycle)} each, round trip included"
+    )
+    if (processing is not None and processing.usable) or rtt is None or not rtt.usable:
+        return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence())
+    if cycle - rtt.mean < rtt.mean / 4:
+        return _processing_unknown(case, rtt, x, n, full)
+    acks = case.window.finished / max(1, case.servers)
+    origin = f"prefetch {number(n)} / {rate(x)} a consumer - round trip {duration(rtt.mean)}"
+    seen = inferred_processing(cycle - rtt.mean, acks, case.servers, origin)
+    return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence(), processing=seen)
 
 
 def _shared_thread(case: Case) -> Outcome:
@@ -102,7 +130,7 @@ def _with_processing(
     if busy >= BUSY:
         reason = f"{full}, and consumers are busy {percent(min(busy, 1.0))} of their time ({each})"
         return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
-    effective = max(0.0, n / x - processing.mean)
+    effective = max(0.0, n / x - processing.mean * (n if case.client == "loop" else 1))
     reason = (
         f"{full}, but consumers are busy only {percent(busy)} of their time ({each}): they wait "
         f"{duration(effective)} for the next delivery"
@@ -113,7 +141,7 @@ def _with_processing(
         return _waiting(case, reason, doubt, (), _seen(effective, n, x))
     if effective > 2 * given.mean + 0.001:
         held = _acks_held(case, effective, given)
-        covers = n * processing.mean / (k * (processing.mean + given.mean))
+        covers = _share(case, processing.mean, given.mean, n)
         doubt = _doubt(effective, given)
         far = covers >= FED or effective > FAR * given.mean
         return _waiting(
@@ -122,6 +150,13 @@ def _with_processing(
     # the measured one is as good, and may carry its spread
     near = effective >= 0.5 * given.mean
     return _waiting(case, reason, None, (), None if near else _seen(effective, n, x))
+
+
+def _share(case: Case, processing: float, rtt: float, n: float) -> float:
+    """The busy share that constant times make, or a loop; above 1 where n is more than enough."""
+    if case.client == "loop":
+        return n * processing / (n * processing + rtt)
+    return n * processing / (case.concurrency * (processing + rtt))
 
 
 def _seen(effective: float, n: float, x: float) -> RoundTrip:
@@ -198,15 +233,16 @@ def _acks_held(case: Case, effective: float, given: RoundTrip) -> Finding:
 def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
     """Only R known: P from x with the simulator of the sizing."""
     k, r = case.concurrency, rtt.mean
-    covered = rtt_covered(n, k, x)
+    covered = rtt_covered(n, k, x, case.client)
     if r > IMPOSSIBLE_CYCLE * n / x:
         return _slower_than_possible(case, rtt, x, n, full)
     if covered < r and n / x - r < r / 4:
         return _processing_unknown(case, rtt, x, n, full)
-    constant = solve_processing(x, round(n), r, k, exponential=False)
-    if constant is None:
+    loop = case.client == "loop"
+    constant = 1 / x - r / n if loop else solve_processing(x, round(n), r, k, exponential=False)
+    if constant is None or constant <= 0:
         return _with_neither(case, x, n, full)
-    scattered = solve_processing(x, round(n), r, k, exponential=True)
+    scattered = None if loop else solve_processing(x, round(n), r, k, exponential=True)
     acks = case.window.finished / max(1, case.servers)
     origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
     seen = inferred_processing(constant, acks, case.servers, origin)
@@ -301,7 +337,7 @@ def _processing_unknown(case: Case, rtt: RoundTrip, x: float, n: float, full: st
 def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
     """R unknown or only bounded: processing-bound where R* is beyond any likely round trip."""
     k, trip = case.concurrency, case.estimates.rtt
-    covered = rtt_covered(n, k, x)
+    covered = rtt_covered(n, k, x, case.client)
     bound = trip.mean if trip is not None and not trip.usable else 0.0
     if covered >= SURELY_COVERED and covered >= 10 * bound:
         acks = case.window.finished / max(1, case.servers)

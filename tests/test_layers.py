@@ -35,6 +35,8 @@ PART_OF = {
     "feeding": "engine",
     "inference": "engine",
     "limits": "estimate",
+    "bounds": "sizing",
+    "sizing_async": "sizing",
     "window": "estimate",
     "case": "diagnosis",
     "consumer_count": "sizing",

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from prefetch_advisor.advise import advise
 from prefetch_advisor.commands import live, output
 from prefetch_advisor.commands.live import LiveOptions
-from prefetch_advisor.commands.option_types import PROBE
+from prefetch_advisor.commands.option_types import CLIENTS, PROBE
 from prefetch_advisor.commands.selection import Selection, resolve, select
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
@@ -72,6 +72,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         _refuse_bad_pattern(options["queue_pattern"])
     if options["cv"] is not None and options["processing_time"] is None:
         raise UsageError("--cv goes with --processing-time; samples carry their own variation")
+    client = options["concurrency"] if options["concurrency"] in CLIENTS else None
     output_ = options["output"]
     fail_on = options["fail_on"]
     return AdviseOptions(
@@ -84,7 +85,11 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         given=Given(
             processing_time=options["processing_time"],
             rtt=None if options["rtt"] == PROBE else options["rtt"],
-            concurrency=options["concurrency"],
+            concurrency=None if client else options["concurrency"],
+            client=client,
+            batch=options["batch"],
+            message_bytes=options["message_bytes"],
+            consumer_timeout=options["consumer_timeout"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
         ),
@@ -92,6 +97,9 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             target_busy_share=options["target_busy_share"],
             max_utilisation=options["max_utilisation"],
             drain_within=options["drain_within"],
+            memory_budget=options["memory_budget"],
+            max_buffered_time=options["max_buffered_time"],
+            ordered=options["ordered"],
         ),
         format=options["format_"],
         output=None if output_ in (None, STDOUT) else Path(output_),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from prefetch_advisor.hints import consistency, consumers, kinds, prefetch
+from prefetch_advisor.hints import bounds, consistency, consumers, kinds, prefetch
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding
 
@@ -17,6 +17,10 @@ CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.prefetch_low,
     prefetch.prefetch_high,
     consumers.consumer_count,
+    bounds.clash,
+    bounds.batch,
+    bounds.memory,
+    bounds.ack_timeout,
     kinds.queue_kind,
     kinds.global_qos,
     consumers.unequal,

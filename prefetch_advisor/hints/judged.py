@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefetch_advisor.bounds import Bound
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.model.advice import Current, Recommended
 from prefetch_advisor.model.figures import Estimates
@@ -28,6 +29,8 @@ class Judged:
     unused_channels: Sequence[ChannelRow] = ()
     #: why more consumers would not share the work
     barred: str | None = None
+    #: bounds that no prefetch can keep together
+    conflict: tuple[Bound, Bound] | None = None
 
     @property
     def name(self) -> str:

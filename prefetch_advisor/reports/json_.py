@@ -26,7 +26,7 @@ from prefetch_advisor.model.advice import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prefetch_advisor.model.figures import Figure, ProcessingTime, RoundTrip
+    from prefetch_advisor.model.figures import Concurrency, Figure, ProcessingTime, RoundTrip
     from prefetch_advisor.reports.options import ReportOptions
 
 SCHEMA = "prefetch-advisor/advice/1"
@@ -149,7 +149,7 @@ def _queue(queue: QueueAdvice) -> Object:
         "limit": _limit(queue.limit),
         "processing_time": _processing(queue.processing_time),
         "rtt": _round_trip(queue.rtt),
-        "concurrency": _whole(queue.concurrency),
+        "concurrency": _concurrency(queue.concurrency),
         "arrival_rate": _figure(queue.arrival_rate),
         "offered_load": _number(queue.offered_load),
         "drain_time": _number(queue.drain_time),
@@ -215,14 +215,15 @@ def _figure(figure: Figure | None) -> Object | None:
     }
 
 
-def _whole(figure: Figure) -> Object:
-    """A concurrency is a count, unless it was observed and is a mean."""
+def _concurrency(figure: Concurrency) -> Object:
+    """A count, unless it was observed and is a mean; null where the prefetch is the concurrency."""
     value = _number(figure.value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return {
         "source": figure.source,
         "value": value,
+        "kind": figure.kind,
         "side": figure.side,
         "origin": figure.origin,
     }
