@@ -33,6 +33,8 @@ class Policy:
     drain_within: float | None = None
     #: the present count of consumers is kept while its utilisation lies between these
     keep_utilisation: tuple[float, float] = (0.6, 0.85)
+    #: seconds that a message may wait on average until it is begun; ``None``: no wish
+    max_wait: float | None = None
     #: bytes of message bodies that one consumer may hold; ``None``: no limit
     memory_budget: float | None = None
     #: seconds that the last prefetched message may wait in the client; ``None``: no limit

@@ -15,6 +15,7 @@ from prefetch_advisor.model.figures import Estimates, FigureSource
 from prefetch_advisor.saturation import rtt_covered
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
 from prefetch_advisor.sizing_async import size_async
+from prefetch_advisor.waiting import Waiting, with_wait
 
 #: what more prefetch or more consumers cannot mend
 _NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
@@ -97,6 +98,25 @@ def count_for(
     if doubt is None or barred is not None:
         return count
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
+
+
+def with_waiting(
+    case: Case, estimates: Estimates, sizing: Sizing | NotSized, count: ConsumerCount
+) -> ConsumerCount:
+    """The count with the wait that it makes of Poisson arrivals; a larger one where that is long.
+
+    Nothing is said of clients that hold their acks back (loop, batches): what they make of
+    arrivals is not simulated.
+    """
+    processing, arrival, rtt = estimates.processing, estimates.arrival_rate, estimates.rtt
+    if count.recommended is None or not isinstance(sizing, Sizing) or case.client != "workers":
+        return count
+    if processing is None or rtt is None or arrival is None or not arrival.value or case.batch > 1:
+        return count
+    rate = arrival.value * (1 + estimates.redelivered_share)
+    waiting = Waiting(rate, processing, rtt.mean, Handling(case.concurrency))
+    prefetch = (_present(case) if sizing.keep else None) or sizing.prefetch
+    return with_wait(count, waiting, prefetch, case.policy.max_wait)
 
 
 def current_settings(
@@ -218,4 +238,5 @@ def _advice(count: ConsumerCount, reason: str, prefetch: int | None = None) -> R
         reason=reason,
         consumers_reason=count.reason,
         keep_consumers=count.keep,
+        wait=count.wait,
     )

@@ -97,6 +97,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             target_busy_share=options["target_busy_share"],
             max_utilisation=options["max_utilisation"],
             drain_within=options["drain_within"],
+            max_wait=options["max_wait"],
             memory_budget=options["memory_budget"],
             max_buffered_time=options["max_buffered_time"],
             ordered=options["ordered"],

@@ -176,6 +176,12 @@ def cli(context: click.Context) -> int:
     help="Highest load of a consumer to plan for.",
 )
 @click.option(
+    "--max-wait",
+    type=duration(),
+    metavar="TIME",
+    help="Longest time that a message may wait on average until work on it begins.",
+)
+@click.option(
     "--drain-within",
     type=duration(),
     metavar="TIME",

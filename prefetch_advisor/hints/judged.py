@@ -10,6 +10,7 @@ from prefetch_advisor.model.advice import Current, Recommended
 from prefetch_advisor.model.figures import Estimates
 from prefetch_advisor.model.observation import ChannelRow
 from prefetch_advisor.model.record import record
+from prefetch_advisor.unequal import Own
 
 #: a buffered time is far above what feeding needs from 1 s and 10 times that need on
 LONG_BUFFER = 1.0
@@ -31,6 +32,8 @@ class Judged:
     barred: str | None = None
     #: bounds that no prefetch can keep together
     conflict: tuple[Bound, Bound] | None = None
+    #: a prefetch for each of unequal consumers
+    own: Own | None = None
 
     @property
     def name(self) -> str:
