@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from prefetch_advisor import saturation, streams
-from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome, inferred_processing
+from prefetch_advisor import hoarding, saturation, streams
+from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Severity, Verdict
-from prefetch_advisor.model.figures import ProcessingTime
 from prefetch_advisor.units import duration, percent, rate
 from prefetch_advisor.window import quiet
 
@@ -182,7 +181,7 @@ def _unbounded(case: Case) -> Outcome | None:
         reason += f"; {held:,} messages sit in the clients"
         if case.ready_about_zero and held > HELD_PER_WORKER:
             reason += ', so "no message ready" does not mean no backlog'
-    return Outcome(Verdict.UNBOUNDED, reason, "high", processing=_inferred_from_held(case))
+    return Outcome(Verdict.UNBOUNDED, reason, "high", processing=hoarding.inferred_from_held(case))
 
 
 def _stalled(case: Case) -> Outcome | None:
@@ -242,69 +241,10 @@ def _why_open(case: Case) -> str:
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 
-def _hoarding(case: Case) -> Outcome | None:
-    if not case.unacked or not case.servers or not case.ready_about_zero:
-        return None
-    grows, waits = _unacked_grows(case), _waits(case)
-    if not grows and waits is None:
-        return None
-    reason = f"nothing is ready because the clients hold {case.unacked:,} messages"
-    if waits is not None:
-        reason += f": each waits about {duration(waits)} in a client"
-    if grows:
-        reason += ", and what they hold grows"
-    return Outcome(
-        Verdict.HOARDING,
-        reason + '; "no backlog" is not true',
-        case.confidence(),
-        processing=_inferred_from_held(case),
-    )
-
-
-def _unacked_grows(case: Case) -> bool:
-    """Unacked rises over the window by more than 10 k a server and a fifth of what it was."""
-    lengths = case.window.lengths
-    first, last = lengths[0].unacked, lengths[-1].unacked
-    if case.window.span <= 0 or first is None or last is None:
-        return False
-    return last - first > max(HELD_PER_WORKER * case.concurrency * case.servers, 0.2 * first)
-
-
-def _waits(case: Case) -> float | None:
-    """How long a message waits in a client, where that is the sign of a hoard; else ``None``.
-
-    Little's law gives the time in the client; P of it is work. Waiting counts as hoarding above
-    1 s and 10 times P; with P unknown, above 10 s with more than 10 k unacked per server.
-    """
-    gone, held = case.window.departures, case.window.mean_unacked
-    if not gone or not held:
-        return None
-    in_client = held / gone
-    processing = case.estimates.processing
-    if processing is not None and processing.usable:
-        waiting = in_client - processing.mean
-        return waiting if waiting > max(1.0, 10 * processing.mean) else None
-    many = held > HELD_PER_WORKER * case.concurrency * case.servers
-    return in_client if many and in_client > 10 else None
-
-
-def _inferred_from_held(case: Case) -> ProcessingTime | None:
-    """P = k / x while the backlog sits in the clients: they are busy all the time."""
-    x = case.server_rate
-    known = case.estimates.processing
-    if (known is not None and known.usable) or not x or not case.held_by_clients:
-        return None
-    if any(c.row.ack == "auto" for c in case.force.active):
-        return None
-    acks = case.window.finished / max(1, case.servers)
-    origin = f"concurrency / {rate(x)} a consumer, busy all the time with what it holds"
-    return inferred_processing(case.concurrency / x, acks, case.servers, origin)
-
-
 def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
     if case.window.rates_span == 0 and case.held_by_clients:
-        return _perhaps_hoarding(case)
+        return hoarding.perhaps(case)
     if case.force.limit.kind == "internal":
         reason = f"read by {case.force.limit.origin}"
     elif fill is None or not fill.samples:
@@ -321,19 +261,6 @@ def _keeping_up(case: Case) -> Outcome:
     return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
 
 
-def _perhaps_hoarding(case: Case) -> Outcome:
-    """Nothing ready and many unacked, without rates: how long they wait cannot be told."""
-    reason = (
-        f"nothing is ready, but {case.unacked:,} messages are unacked; how long they wait in the "
-        "clients cannot be told without an ack rate"
-    )
-    finding = inputs.NO_RATES.finding(
-        case.observation.key.name, f"{case.unacked:,} unacked, and no ack rate is known"
-    )
-    missing = (saturation.RATES_MISSING,)
-    return Outcome(Verdict.UNKNOWN, reason, "low", missing, findings=(finding,))
-
-
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _timings_only,
     _unknown,
@@ -347,6 +274,6 @@ TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _stalled,
     _saturated,
     _delivery_limited,
-    _hoarding,
+    hoarding.judge,
     _keeping_up,
 )

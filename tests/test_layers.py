@@ -39,6 +39,7 @@ PART_OF = {
     "case": "diagnosis",
     "consumer_count": "sizing",
     "hints": "diagnosis",
+    "hoarding": "diagnosis",
     "replay": "engine",
     "probe": "advise",
     "probe_connection": "advise",
