@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from prefetch_advisor import hoarding, saturation, streams
+from prefetch_advisor import hoarding, saturation, silence, streams
 from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Severity, Verdict
 from prefetch_advisor.units import duration, percent, rate
-from prefetch_advisor.window import quiet
+from prefetch_advisor.window import trend
 
 #: states in which a queue's figures mean nothing
 DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
@@ -156,7 +156,7 @@ def _limit_unknown(case: Case) -> Outcome | None:
     if not waiting and (limit.kind == "credit" or case.window.snapshot):
         reason = f"nothing waits now; {limit.origin}"
         missing = () if limit.kind == "credit" else (_CONSUMERS_MISSING,)
-        return Outcome(Verdict.KEEPING_UP, reason, "low", missing)
+        return silence.judge(case) or Outcome(Verdict.KEEPING_UP, reason, "low", missing)
     missing = (case.force.unclear or _CONSUMERS_MISSING,)
     finding = inputs.NO_DATA.finding(name, limit.origin)
     return Outcome(Verdict.UNKNOWN, limit.origin, "low", missing, findings=(finding,))
@@ -182,34 +182,6 @@ def _unbounded(case: Case) -> Outcome | None:
         if case.ready_about_zero and held > HELD_PER_WORKER:
             reason += ', so "no message ready" does not mean no backlog'
     return Outcome(Verdict.UNBOUNDED, reason, "high", processing=hoarding.inferred_from_held(case))
-
-
-def _stalled(case: Case) -> Outcome | None:
-    if not case.saturated or not _nothing_finished(case):
-        return None
-    processing = case.estimates.processing
-    known = processing if processing is not None and processing.usable else None
-    span = max(quiet(case.window), case.window.rates_span if case.window.traffic else 0.0)
-    if span < case.patience:
-        return None
-    seen = duration(span)
-    finding = rules.NO_ACKS.finding(
-        case.observation.key.name, f"{case.unacked:,} unacked and no ack in {seen}"
-    )
-    reason = (
-        f"unacked stays at the limit ({case.force.limit.origin}) and nothing was acked in {seen}"
-    )
-    if known is None:
-        reason += f"; normal only if one task takes longer than {seen}"
-    return Outcome(
-        Verdict.STALLED, reason, "low" if known is None else case.confidence(), findings=(finding,)
-    )
-
-
-def _nothing_finished(case: Case) -> bool:
-    """No ack, and nothing delivered that could have been given back."""
-    window = case.window
-    return window.departures == 0 and not window.handled and not window.rates.deliver
 
 
 def _saturated(case: Case) -> Outcome | None:
@@ -241,6 +213,32 @@ def _why_open(case: Case) -> str:
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 
+def _at_limit_lately(case: Case) -> Outcome | None:
+    """The last sample is full, the others too seldom to judge by, and the backlog stays.
+
+    It does not where it shrinks, nor, unless it grows, where one that lasted as long was worked
+    off before.
+    """
+    fill, window = case.fill, case.window
+    if fill is None or not fill.standing:
+        return None
+    change = trend(window)
+    comes_and_goes = change == 0 and window.departures and fill.standing <= fill.worked_off
+    if change < 0 or (comes_and_goes and not case.loops):
+        return None
+    missing = ["a look in a minute, or --window 60s: whether the backlog stays"]
+    if window.departures is None:
+        missing.append(saturation.RATES_MISSING)
+    lately = "the last sample" if fill.standing == 1 else f"the last {fill.standing}"
+    return Outcome(
+        Verdict.AT_LIMIT,
+        f"unacked stands at {case.force.limit.origin} with {case.ready:,} messages ready, but only "
+        f"since {lately} of {fill.samples} samples: too short to tell what is short",
+        "low",
+        missing=tuple(missing),
+    )
+
+
 def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
     if case.window.rates_span == 0 and case.held_by_clients:
@@ -256,6 +254,8 @@ def _keeping_up(case: Case) -> Outcome:
         reason = f"full in {fill.full} of {fill.samples} samples"
         if fill.full:
             reason += f" ({percent(fill.full_share)})"
+    if fill is not None and fill.standing:
+        reason += ", and in the last one, but the backlog is worked off"
     if case.window.ready_growth and case.window.ready_growth > 0 and not case.ready_about_zero:
         reason += f"; ready grows by {rate(case.window.ready_growth)}"
     return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
@@ -271,9 +271,11 @@ TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _nothing_to_consume,
     _limit_unknown,
     _unbounded,
-    _stalled,
+    silence.stalled,
     _saturated,
     _delivery_limited,
     hoarding.judge,
+    _at_limit_lately,
+    silence.judge,
     _keeping_up,
 )

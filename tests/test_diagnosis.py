@@ -146,6 +146,82 @@ def test_no_ack_is_a_stall_after_a_minute_and_three_times_the_longest_task(
         assert "no-acks" in names(advice)
 
 
+def filling(per_sample: int, most: int):
+    """Nothing is acked: arrivals fill the clients first, and then the queue."""
+
+    def unacked(i: int) -> int:
+        return min(most, per_sample * (i + 1))
+
+    return (lambda i: per_sample * (i + 1) - unacked(i)), unacked
+
+
+def test_consumers_that_filled_up_and_ack_nothing_are_no_consumers_that_keep_up(judge):
+    # full in 10 of 13 samples: too few to call it saturated
+    ready, unacked = filling(per_sample=10, most=30)
+    dead = queue(ready, unacked, ack=steady(0), deliver=unacked, publish=per_second(2))
+    advice = judge(dead, THREE)
+    assert advice["observed"]["full_share"] < 0.9
+    assert (advice["verdict"], advice["confidence"]) == ("stalled", "low")
+    assert "no-acks" in names(advice)
+    assert judge(dead, THREE, "--processing-time", "1s")["confidence"] == "low"  # 0.77 are full
+    # half a minute of it is too short to say so
+    young = queue(ready, unacked, ack=steady(0), deliver=unacked, samples=7)
+    advice = judge(young, THREE)
+    assert advice["verdict"] == "at-limit"
+    assert "no-acks" not in names(advice)
+
+
+def test_a_limit_reached_in_the_last_samples_is_said_unless_the_backlog_comes_and_goes(judge):
+    flows = {"unacked": steady(30), "ack": per_second(150), "publish": per_second(150)}
+    lately = judge(queue(ready=lambda i: 40 if i > 9 else 0, **flows), THREE)
+    assert (lately["verdict"], lately["confidence"]) == ("at-limit", "low")
+    assert "the last 3 of 13 samples" in lately["verdict_reason"]
+    assert lately["processing_time"]["source"] == "bound"  # its departures are no capacity
+    for_longer = judge(queue(ready=lambda i: 40 if i > 9 or i == 4 else 0, **flows), THREE)
+    assert for_longer["verdict"] == "at-limit"
+    again = judge(queue(ready=lambda i: 40 if i > 9 or i in (3, 4, 5) else 0, **flows), THREE)
+    assert again["verdict"] == "keeping-up"
+    often = {**flows, "unacked": lambda i: 30 if i > 3 else 0}
+    for growth, verdict in ((-90, "keeping-up"), (-9, "at-limit"), (90, "at-limit")):
+        assert judge(queue(ready=per_second(growth, 9000), **often), THREE)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("held", "options", "verdict"),
+    [
+        (3, [], "keeping-up"),
+        (4, [], "stalled"),
+        (3, ["--processing-time", "1s"], "stalled"),
+        (3, ["--processing-time", "40s"], "keeping-up"),
+    ],
+)
+def test_what_is_held_in_silence_may_be_work_only_while_it_is_no_more_than_workers(
+    judge, held, options, verdict
+):
+    silent = queue(ready=steady(0), unacked=steady(held), ack=steady(500), publish=steady(500))
+    advice = judge(silent, THREE, *options)
+    assert advice["verdict"] == verdict
+    assert ("no-acks" in names(advice)) == (verdict == "stalled")
+
+
+def test_clients_with_a_hoard_and_no_room_are_at_their_limit(judge):
+    # nothing was ready for half of the minute, while what the clients hold grew
+    one = queue(
+        ready=lambda i: 10 * max(0, i - 6),
+        unacked=lambda i: min(2000, 800 + 200 * i),
+        consumers=1,
+        ack=per_second(20),
+        deliver=per_second(60),
+        publish=per_second(60),
+    )
+    full = judge(one, [consumer(2000)], "--processing-time", "50ms")
+    assert (full["verdict"], full["observed"]["ready"]) == ("at-limit", 60)
+    room = judge(one, [consumer(4000)], "--processing-time", "50ms")
+    assert room["verdict"] != "at-limit"
+    one["messages_ready_details"]["samples"][0]["sample"] = one["messages_ready"] = 0
+    assert judge(one, [consumer(2000)], "--processing-time", "50ms")["verdict"] == "hoarding"
+
+
 def test_consumers_of_one_channel_share_its_thread(judge):
     shared = [consumer(15, 0), consumer(15, 0, consumer_tag="other")]
     one = queue(consumers=2, ack=per_second(50), publish=per_second(60))

@@ -50,6 +50,7 @@ PART_OF = {
     "progress": "cli",
     "recommend": "diagnosis",
     "saturation": "diagnosis",
+    "silence": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prefetch_advisor import silence
 from prefetch_advisor.case import channel_rate, never_acked
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
@@ -55,18 +56,17 @@ def _arrivals(judged: Judged) -> float:
 
 def acks(judged: Judged) -> Iterator[Finding]:
     case = judged.case
-    rates, span = case.window.rates, case.window.rates_span
+    rates = case.window.rates
     delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
     if case.loops:
         message = f"{rate(rates.redeliver or 0.0)} of {rate(delivered)} delivered are redeliveries"
         message += f", {rate(rates.ack or 0.0)} are acked"
         yield rules.REDELIVERY_LOOP.finding(judged.name, message)
         return
-    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING):
+    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING, Verdict.KEEPING_UP):
         return
-    held = all(s.unacked for s in case.window.lengths) and bool(case.window.lengths)
-    idle = case.window.departures == 0 and (case.window.handled or 0) < 0.05 * max(delivered, 1)
-    if held and idle and span >= case.patience and case.servers:
+    span = silence.lasts(case)
+    if span and span >= case.patience:
         message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
         yield rules.NO_ACKS.finding(judged.name, message)
 
