@@ -40,6 +40,7 @@ PART_OF = {
     "consumer_count": "sizing",
     "hints": "diagnosis",
     "hoarding": "diagnosis",
+    "known_processing": "diagnosis",
     "replay": "engine",
     "probe": "advise",
     "probe_connection": "advise",
