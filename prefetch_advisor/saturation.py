@@ -11,9 +11,9 @@ from prefetch_advisor import known_processing
 from prefetch_advisor.case import Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
-from prefetch_advisor.model.advice import Severity, Verdict
+from prefetch_advisor.model.advice import Confidence, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
-from prefetch_advisor.sizing import rule_prefetch, solve_processing
+from prefetch_advisor.sizing import processing_range, rule_prefetch, solve_processing
 from prefetch_advisor.units import duration, number, percent, rate
 
 #: raising the prefetch must gain this much to be worth a verdict
@@ -22,6 +22,10 @@ LEAST_GAIN = 0.05
 IMPOSSIBLE_CYCLE = 1.2
 #: an unmeasured round trip is taken as covered from this R* on
 SURELY_COVERED = 0.010
+#: how far off a round trip is taken to be: it was measured elsewhere, or at another time
+RTT_ERROR = 0.1
+#: errors of P from such a round trip above which it is no longer certain, and uncertain
+BLURRED, VERY_BLURRED = 0.1, 0.2
 RATES_MISSING = (
     "the ack rate: save /api/queues with "
     "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
@@ -92,6 +96,14 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
     constant = solve_processing(x, round(n), r, k, exponential=False)
     if constant is None:
         return _with_neither(case, x, n, full)
+    outcome = _solved(case, constant, rtt, x, n, full)
+    return _as_sure_as_the_round_trip(outcome, constant, r, x, n, k)
+
+
+def _solved(case: Case, constant: float, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
+    """The verdict by P, which is ``constant`` for constant times."""
+    k, r = case.concurrency, rtt.mean
+    covered = rtt_covered(n, k, x)
     scattered = solve_processing(x, round(n), r, k, exponential=True)
     acks = case.window.finished / max(1, case.servers)
     origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
@@ -141,6 +153,34 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
         case.confidence(),
         processing=seen,
         scattered=scattered,
+    )
+
+
+def _as_sure_as_the_round_trip(
+    outcome: Outcome, constant: float, rtt: float, x: float, n: float, k: int
+) -> Outcome:
+    """What the round trip may be off by, P is off by as much; said where that matters to P."""
+    least, most = processing_range(x, n, rtt, k, RTT_ERROR)
+    blur = max(constant - least, most - constant) / constant
+    if blur <= BLURRED or outcome.processing is None:
+        return outcome
+    low, high = outcome.processing.ci95 or (constant, constant)
+    longer = f"; were the round trip {percent(RTT_ERROR)} longer, "
+    if least > 0:
+        rule = rule_prefetch(least, rtt * (1 + RTT_ERROR), k)
+        longer += f"that would be {duration(least)}, and the rule would ask for {rule}"
+    else:
+        longer += "next to none of the time would be work"
+    certain: Confidence = "low" if blur > VERY_BLURRED or outcome.confidence == "low" else "medium"
+    return replace(
+        outcome,
+        reason=outcome.reason + longer,
+        confidence=certain,
+        processing=replace(outcome.processing, ci95=(min(low, least), max(high, most))),
+        missing=(
+            *outcome.missing,
+            "--processing-time (or timings): what the broker shows blurs it",
+        ),
     )
 
 

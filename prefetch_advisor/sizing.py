@@ -15,14 +15,22 @@ from prefetch_advisor.feeding import (
     Feeding,
     fed_prefetch,
 )
-from prefetch_advisor.inference import solve_processing
+from prefetch_advisor.inference import processing_range, solve_processing
 from prefetch_advisor.model.advice import Fed, Rule
 from prefetch_advisor.model.figures import ProcessingTime, RoundTrip
 from prefetch_advisor.replay import ReplayFeeding, drawn_runs, replay_feeding
 from prefetch_advisor.sizing_words import Choice, reason_for
 from prefetch_advisor.units import duration
 
-__all__ = ["NotSized", "Sizing", "buffered_time", "rule_prefetch", "size", "solve_processing"]
+__all__ = [
+    "NotSized",
+    "Sizing",
+    "buffered_time",
+    "processing_range",
+    "rule_prefetch",
+    "size",
+    "solve_processing",
+]
 
 #: relative rounding that must not push a ceiling up by one
 _NOISE = 1e-11

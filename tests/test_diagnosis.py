@@ -85,6 +85,32 @@ def test_a_round_trip_longer_than_the_cycle_is_a_contradiction(judge):
     assert advice["recommended"]["prefetch"] is None
 
 
+@pytest.mark.parametrize(
+    ("prefetch", "rtt", "confidence", "least", "longer"),
+    [
+        (1, "2ms", "high", None, ""),
+        (1, "9ms", "high", None, ""),
+        (1, "11ms", "medium", 0.0079, "that would be 7.9 ms, and the rule would ask for 3"),
+        (1, "15ms", "low", 0.0035, "that would be 3.5 ms, and the rule would ask for 6"),
+        (10, "20ms", "high", None, ""),
+        (10, "179ms", "low", 0.0031, "that would be 3.1 ms, and the rule would ask for 65"),
+    ],
+)
+def test_a_processing_time_is_as_sure_as_the_round_trip_it_is_the_rest_of(
+    judge, prefetch, rtt, confidence, least, longer
+):
+    # 20 ms from one message to the next
+    three = [consumer(prefetch, place) for place in range(3)]
+    one = queue(unacked=steady(3 * prefetch), ack=per_second(150), publish=per_second(180))
+    advice = judge(one, three, "--rtt", rtt)
+    assert advice["confidence"] == confidence
+    assert longer in advice["verdict_reason"]
+    assert ("10 % longer" in advice["verdict_reason"]) == bool(longer)
+    if least is not None:
+        assert advice["processing_time"]["ci95"][0] == pytest.approx(least)
+        assert any("--processing-time" in one for one in advice["missing"])
+
+
 def test_rejected_messages_are_work_done_and_departures(judge):
     # dead-lettered: delivered once, never acked
     dead = queue(
