@@ -64,8 +64,25 @@ def count_for(
     )
     doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
     if doubt is None or barred is not None:
-        return count
+        return _while_all_are_busy(case, outcome, count)
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
+
+
+def _while_all_are_busy(case: Case, outcome: Outcome, count: ConsumerCount) -> ConsumerCount:
+    """No fewer than there are while all of them work on a backlog."""
+    there = case.servers
+    if outcome.verdict is not Verdict.PROCESSING_BOUND or case.shared_thread:
+        return count
+    if count.recommended is None or count.recommended >= there:
+        return count
+    reason = f"{count.reason}; the {there} there are work on the backlog: fewer when it is gone"
+    return replace(
+        count,
+        recommended=there,
+        utilisation_recommended=count.utilisation_present,
+        keep=True,
+        reason=reason,
+    )
 
 
 def current_settings(

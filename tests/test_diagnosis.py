@@ -10,6 +10,7 @@ import pytest
 from invented import channel, connection, consumer, per_second, queue, steady
 
 THREE = [consumer(10, place) for place in range(3)]
+WORK = ("--processing-time", "20ms")
 #: 3 consumers x 10, 20 ms each, 180/s arrive
 BUSY = {"ack": per_second(150), "publish": per_second(180)}
 
@@ -246,6 +247,47 @@ def test_clients_with_a_hoard_and_no_room_are_at_their_limit(judge):
     assert room["verdict"] != "at-limit"
     one["messages_ready_details"]["samples"][0]["sample"] = one["messages_ready"] = 0
     assert judge(one, [consumer(2000)], "--processing-time", "50ms")["verdict"] == "hoarding"
+
+
+@pytest.mark.parametrize(
+    ("growth", "options", "severity"),
+    [
+        (30, [], "warning"),
+        (-3, [], "warning"),  # less than the samples stray by
+        (-18, [], "info"),
+        (-18, ["--drain-within", "10s"], "warning"),
+        (-18, ["--arrival-rate", "170"], "warning"),
+    ],
+)
+def test_a_backlog_that_drains_by_itself_is_no_warning(judge, growth, options, severity):
+    one = queue(
+        ready=per_second(growth, 9000), ack=per_second(150), publish=per_second(150 + growth)
+    )
+    advice = judge(one, THREE, *options)
+    assert advice["verdict"] == "processing-bound"
+    (more,) = (f for f in advice["findings"] if f["name"] == "add-consumers")
+    assert more["severity"] == severity
+    if severity == "info":
+        # (9,000 - 18 x 60 + 30) / 18
+        assert "gone in 7 min 22 s" in more["message"]
+        assert "--drain-within" in more["help"]
+
+
+def test_arrivals_that_are_held_back_do_not_let_a_backlog_drain(judge):
+    flow = queue(
+        ready=per_second(-18, 9000), state="flow", ack=per_second(150), publish=per_second(132)
+    )
+    (more,) = (f for f in judge(flow, THREE)["findings"] if f["name"] == "add-consumers")
+    assert more["severity"] == "warning"
+
+
+def test_no_fewer_consumers_are_advised_while_all_are_busy_with_a_backlog(judge):
+    one = queue(ready=per_second(-110, 9000), ack=per_second(150), publish=per_second(40))
+    advised = judge(one, THREE)["recommended"]
+    assert (advised["consumers"], advised["least_consumers"]) == (3, 1)
+    assert advised["utilisation"] == pytest.approx(40 / 150, rel=0.01)
+    gone = judge(queue(ready=steady(0), unacked=steady(2), ack=per_second(40)), THREE, *WORK)
+    assert gone["recommended"]["consumers"] == 1
 
 
 def test_consumers_of_one_channel_share_its_thread(judge):

@@ -8,10 +8,11 @@ from prefetch_advisor import silence
 from prefetch_advisor.case import channel_rate, never_acked
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
-from prefetch_advisor.model.advice import Finding, Verdict
+from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Channel
 from prefetch_advisor.units import duration, number, percent, plural, rate
+from prefetch_advisor.window import trend
 
 #: rates of equal consumers differ by less than this factor
 UNEQUAL_FACTOR = 2.0
@@ -23,20 +24,7 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
     if judged.barred is not None or judged.outcome.no_count is not None:
         return
     if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
-        they = "consumer is" if current.consumers == 1 else "consumers are"
-        message = f"{current.consumers} {they} busy all the time"
-        if servers and servers < (current.consumers or 0):
-            message += f" on {plural(servers, 'channel')}, whose consumers share its thread"
-        if advised.consumers is not None and servers < advised.consumers:
-            message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
-            if advised.utilisation is not None:
-                message += f" ({percent(advised.utilisation)} busy)"
-            help_ = f"Run {advised.consumers} consumers, each on a channel and thread of its own."
-            yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
-        elif advised.consumers is None:
-            yield rules.ADD_CONSUMERS.finding(
-                judged.name, message + "; how many are needed: " + advised.consumers_reason
-            )
+        yield from _more_consumers(judged)
     elif (
         advised.consumers is not None
         and 0 < advised.consumers < servers
@@ -47,6 +35,48 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
             message += f" at a utilisation of {percent(current.utilisation)}"
         message += f"; {advised.consumers} would carry {rate(_arrivals(judged))}"
         yield rules.MORE_CONSUMERS.finding(judged.name, message)
+
+
+def _more_consumers(judged: Judged) -> Iterator[Finding]:
+    """Consumers that are busy all the time: a warning, unless the backlog shrinks all the same."""
+    current, advised, servers = judged.current, judged.recommended, judged.case.servers
+    they = "consumer is" if current.consumers == 1 else "consumers are"
+    message = f"{current.consumers} {they} busy all the time"
+    if servers and servers < (current.consumers or 0):
+        message += f" on {plural(servers, 'channel')}, whose consumers share its thread"
+    help_ = None
+    if advised.consumers is None:
+        message += "; how many are needed: " + advised.consumers_reason
+    elif servers < advised.consumers:
+        message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
+        if advised.utilisation is not None:
+            message += f" ({percent(advised.utilisation)} busy)"
+        help_ = f"Run {advised.consumers} consumers, each on a channel and thread of its own."
+    else:
+        return
+    left = _drains_in(judged)
+    if left is None:
+        yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
+        return
+    message += f"; at the present rate the backlog is gone in {duration(left)}"
+    help_ = "More consumers only shorten that: --drain-within TIME says how many."
+    yield rules.ADD_CONSUMERS.finding(judged.name, message, help_, Severity.INFO)
+
+
+def _drains_in(judged: Judged) -> float | None:
+    """Seconds until the backlog is worked off at the rate at which it shrinks.
+
+    ``None`` where it does not, or that is no reason to wait: it is wanted sooner (--drain-within),
+    the busiest minute or what expires needs more than the present consumers, or the arrivals are
+    held back.
+    """
+    case, used = judged.case, judged.current.utilisation
+    if case.policy.drain_within is not None or (used is not None and used >= 1):
+        return None
+    arrivals, growth = judged.estimates.arrival_rate, case.window.growth
+    if (arrivals is not None and not arrivals.usable) or trend(case.window) >= 0 or not growth:
+        return None
+    return ((case.ready or 0) + (case.unacked or 0)) / -growth
 
 
 def _arrivals(judged: Judged) -> float:
