@@ -132,10 +132,25 @@ def _polling(case: Case) -> Outcome | None:
 
 
 def _nothing_to_consume(case: Case) -> Outcome | None:
+    """No consumers and nothing ready; but what moved before is not idle."""
     if case.consumer_count != 0:
         return None
-    reason = "no consumers, and no message waits now"
-    return Outcome(Verdict.IDLE, reason, case.confidence())
+    rates = case.window.rates
+    done = (rates.deliver or 0.0) + (rates.deliver_no_ack or 0.0) + (rates.ack or 0.0)
+    if not rates.publish and not done:
+        reason = "no consumers, and no message waits now"
+        return Outcome(Verdict.IDLE, reason, case.confidence())
+    if done:
+        reason = "its consumers have left within the window; no message waits now"
+    else:
+        reason = f"{rate(rates.publish or 0.0)} are published, nobody consumes and none stays"
+    finding = rules.NO_CONSUMERS.finding(
+        case.observation.key.name,
+        reason,
+        None,
+        Severity.INFO if done or case.observation.dead_letter_target else None,
+    )
+    return Outcome(Verdict.NO_CONSUMERS, reason, case.confidence(), findings=(finding,))
 
 
 def _limit_unknown(case: Case) -> Outcome | None:

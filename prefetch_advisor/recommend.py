@@ -133,6 +133,9 @@ def recommend(
         return _advice(count, outcome.no_prefetch)
     if isinstance(sizing, NotSized):
         return _advice(count, sizing.reason)
+    present = _present(case)
+    if outcome.verdict is Verdict.HOARDING and present and sizing.prefetch >= present:
+        return _advice(count, _hoards_all_the_same(sizing.prefetch, present))
     advice = replace(
         _advice(count, sizing.reason, sizing.prefetch),
         keep=sizing.keep,
@@ -142,6 +145,14 @@ def recommend(
         buffered_time=sizing.buffered_time,
     )
     return _without_known_concurrency(case, estimates, sizing, advice, current)
+
+
+def _hoards_all_the_same(wanted: int, present: int) -> str:
+    return (
+        f"by these figures {wanted} feed a consumer, no less than the {present} there are, and yet "
+        "messages wait in the clients: the acks are held by the client, or the processing time is "
+        "not of this queue; settle that first"
+    )
 
 
 def _without_known_concurrency(

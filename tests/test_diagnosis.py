@@ -404,6 +404,56 @@ def test_a_stream_is_judged_reader_by_reader(judge):
     assert judge(stream, readers)["verdict"] == "unknown"
 
 
+def test_a_reader_at_its_credit_is_judged_whatever_else_limits_it(judge):
+    stream = queue(
+        ready=per_second(80, 13_000),
+        unacked=steady(0),
+        consumers=1,
+        type="stream",
+        ack=per_second(20),
+        publish=per_second(80),
+    )
+    for reader in (consumer(100, ack_required=False), consumer(100)):
+        links = [connection(protocol="AMQP 1-0")]
+        advice = judge(stream, [reader], channels=[channel(0, 100)], connections=links)
+        assert advice["verdict"] == "processing-bound"
+        assert advice["processing_time"]["mean"] == pytest.approx(1 / 20, rel=0.01)
+
+
+def test_what_moved_is_not_idle_when_its_consumers_are_gone(judge):
+    nothing = {"ready": steady(0), "unacked": steady(0), "consumers": 0}
+    assert judge(queue(**nothing, publish=steady(9), ack=steady(9)), [])["verdict"] == "idle"
+    left = judge(queue(**nothing, ack=per_second(20), publish=per_second(20)), [])
+    assert left["verdict"] == "no-consumers"
+    assert [f["severity"] for f in left["findings"]] == ["info"]
+    dropped = judge(queue(**nothing, publish=per_second(20), deliver=steady(0)), [])
+    assert (dropped["verdict"], names(dropped)) == ("no-consumers", {"no-consumers"})
+    delays = queue(
+        **nothing,
+        arguments={"x-message-ttl": 1000, "x-dead-letter-exchange": "d"},
+        publish=per_second(20),
+    )
+    assert judge(delays, [])["verdict"] == "idle"
+
+
+def test_no_prefetch_is_called_too_large_and_too_small_at_once(judge):
+    hours = queue(unacked=steady(300), ack=per_second(4), publish=per_second(600))
+    advice = judge(hours, [consumer(100, place) for place in range(3)], *WORK)
+    assert advice["verdict"] == "round-trip-bound"
+    assert advice["current"]["buffered_time"] > 1
+    assert "prefetch-too-large" not in names(advice)
+    # messages wait for 100 s in clients that the figures say are starved
+    hoard = queue(ready=steady(0), unacked=steady(100), consumers=1, ack=per_second(1))
+    advice = judge(
+        hoard, [consumer(110)], "--processing-time", "0.1ms", "--rtt", "50ms", "--arrival-rate", "1"
+    )
+    assert advice["verdict"] == "hoarding"
+    assert advice["rule"]["prefetch"] == 501
+    assert advice["recommended"]["prefetch"] is None
+    assert "settle that first" in advice["recommended"]["reason"]
+    assert "prefetch-below-round-trip" not in names(advice)
+
+
 def test_early_acks_show_as_too_few_unacked(judge):
     early = queue(ready=steady(0), unacked=steady(0), consumers=1, ack=per_second(10))
     assert "early-ack" in names(judge(early, [consumer(10)], "--processing-time", "50ms"))
