@@ -12,6 +12,8 @@ def judge(case: Case) -> Outcome | None:
     """Nothing is ready while what the clients hold grows, or waits in them for long."""
     if not case.unacked or not case.servers or not case.ready_about_zero:
         return None
+    if case.unacked <= case.concurrency * case.servers:
+        return None  # no more than may be in work
     if case.fill is not None and case.fill.standing:
         return None  # what is ready now waits for room in the clients
     grows, waits = _unacked_grows(case), _waits(case)

@@ -40,7 +40,7 @@ def barred_because(case: Case) -> str | None:
         return "a single active consumer queue is worked off by one consumer"
     if any(c.row.exclusive for c in case.force.active):
         return "an exclusive consumer allows no other"
-    if case.row is not None and case.row.type == "stream":
+    if _is_stream(case):
         return "each reader of a stream reads all of it"
     if case.force.limit.kind == "internal":
         return "the broker's own consumers are not counted"
@@ -98,7 +98,7 @@ def current_settings(
         known = processing is not None and processing.source is not FigureSource.INFERRED
         trip = estimates.rtt is not None and estimates.rtt.usable
         busy = min(1.0, x * mean / k) if known or trip else None
-    elif present is not None and isinstance(sizing, Sizing):
+    elif present is not None and isinstance(sizing, Sizing) and not _is_stream(case):
         busy = sizing.busy_share_at(present)
     buffered = None
     if mean is not None and present:
@@ -186,12 +186,17 @@ def _without_known_concurrency(
     return replace(advice, reason=reason)
 
 
+def _is_stream(case: Case) -> bool:
+    """A stream's credit is for chunks, so no prefetch models what its reader does."""
+    return case.row is not None and case.row.type == "stream"
+
+
 def _present(case: Case) -> int | None:
     """Today's prefetch of one server: 0 unlimited, ``None`` unknown."""
     if case.force.unlimited:
         return 0
     each = case.force.per_server
-    return None if each is None else round(each)
+    return None if each is None else max(1, round(each))
 
 
 def _listed_prefetch(case: Case) -> int | None:

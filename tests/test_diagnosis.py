@@ -454,6 +454,32 @@ def test_no_prefetch_is_called_too_large_and_too_small_at_once(judge):
     assert "prefetch-below-round-trip" not in names(advice)
 
 
+def test_a_hoard_that_is_gone_is_none(judge):
+    for rest, verdict in ((3, "keeping-up"), (4, "hoarding")):
+        one = queue(
+            ready=steady(0),
+            unacked=lambda i, rest=rest: 30 if i < 12 else rest,
+            ack=per_second(2),
+            publish=per_second(2),
+        )
+        assert judge(one, THREE, *WORK)["verdict"] == verdict
+
+
+def test_a_limit_shared_by_more_consumers_than_it_has_messages_is_not_unlimited(judge):
+    three = [consumer(0, 0, consumer_tag=f"c{i}") for i in range(3)]
+    three += [consumer(0, 1, consumer_tag="d")]
+    one = queue(
+        ready=lambda i: 5 if i in (2, 3, 4) else 0,
+        unacked=steady(1),
+        consumers=4,
+        ack=per_second(20),
+        publish=per_second(20),
+    )
+    advice = judge(one, three, *WORK, "--rtt", "20ms")
+    assert (advice["limit"]["value"], advice["limit"]["source"]) == (1, "inferred")
+    assert advice["current"]["busy_share"] == pytest.approx(0.5)
+
+
 def test_early_acks_show_as_too_few_unacked(judge):
     early = queue(ready=steady(0), unacked=steady(0), consumers=1, ack=per_second(10))
     assert "early-ack" in names(judge(early, [consumer(10)], "--processing-time", "50ms"))
