@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-from prefetch_advisor import saturation, streams
-from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome, inferred_processing
+from prefetch_advisor import hoarding, saturation, silence, streams
+from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Severity, Verdict
-from prefetch_advisor.model.figures import ProcessingTime
 from prefetch_advisor.units import duration, percent, rate
-from prefetch_advisor.window import quiet
+from prefetch_advisor.window import trend
 
 #: states in which a queue's figures mean nothing
 DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
@@ -133,10 +132,25 @@ def _polling(case: Case) -> Outcome | None:
 
 
 def _nothing_to_consume(case: Case) -> Outcome | None:
+    """No consumers and nothing ready; but what moved before is not idle."""
     if case.consumer_count != 0:
         return None
-    reason = "no consumers, and no message waits now"
-    return Outcome(Verdict.IDLE, reason, case.confidence())
+    rates = case.window.rates
+    done = (rates.deliver or 0.0) + (rates.deliver_no_ack or 0.0) + (rates.ack or 0.0)
+    if not rates.publish and not done:
+        reason = "no consumers, and no message waits now"
+        return Outcome(Verdict.IDLE, reason, case.confidence())
+    if done:
+        reason = "its consumers have left within the window; no message waits now"
+    else:
+        reason = f"{rate(rates.publish or 0.0)} are published, nobody consumes and none stays"
+    finding = rules.NO_CONSUMERS.finding(
+        case.observation.key.name,
+        reason,
+        None,
+        Severity.INFO if done or case.observation.dead_letter_target else None,
+    )
+    return Outcome(Verdict.NO_CONSUMERS, reason, case.confidence(), findings=(finding,))
 
 
 def _limit_unknown(case: Case) -> Outcome | None:
@@ -157,7 +171,7 @@ def _limit_unknown(case: Case) -> Outcome | None:
     if not waiting and (limit.kind == "credit" or case.window.snapshot):
         reason = f"nothing waits now; {limit.origin}"
         missing = () if limit.kind == "credit" else (_CONSUMERS_MISSING,)
-        return Outcome(Verdict.KEEPING_UP, reason, "low", missing)
+        return silence.judge(case) or Outcome(Verdict.KEEPING_UP, reason, "low", missing)
     missing = (case.force.unclear or _CONSUMERS_MISSING,)
     finding = inputs.NO_DATA.finding(name, limit.origin)
     return Outcome(Verdict.UNKNOWN, limit.origin, "low", missing, findings=(finding,))
@@ -182,35 +196,7 @@ def _unbounded(case: Case) -> Outcome | None:
         reason += f"; {held:,} messages sit in the clients"
         if case.ready_about_zero and held > HELD_PER_WORKER:
             reason += ', so "no message ready" does not mean no backlog'
-    return Outcome(Verdict.UNBOUNDED, reason, "high", processing=_inferred_from_held(case))
-
-
-def _stalled(case: Case) -> Outcome | None:
-    if not case.saturated or not _nothing_finished(case):
-        return None
-    processing = case.estimates.processing
-    known = processing if processing is not None and processing.usable else None
-    span = max(quiet(case.window), case.window.rates_span if case.window.traffic else 0.0)
-    if span < case.patience:
-        return None
-    seen = duration(span)
-    finding = rules.NO_ACKS.finding(
-        case.observation.key.name, f"{case.unacked:,} unacked and no ack in {seen}"
-    )
-    reason = (
-        f"unacked stays at the limit ({case.force.limit.origin}) and nothing was acked in {seen}"
-    )
-    if known is None:
-        reason += f"; normal only if one task takes longer than {seen}"
-    return Outcome(
-        Verdict.STALLED, reason, "low" if known is None else case.confidence(), findings=(finding,)
-    )
-
-
-def _nothing_finished(case: Case) -> bool:
-    """No ack, and nothing delivered that could have been given back."""
-    window = case.window
-    return window.departures == 0 and not window.handled and not window.rates.deliver
+    return Outcome(Verdict.UNBOUNDED, reason, "high", processing=hoarding.inferred_from_held(case))
 
 
 def _saturated(case: Case) -> Outcome | None:
@@ -242,69 +228,36 @@ def _why_open(case: Case) -> str:
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 
-def _hoarding(case: Case) -> Outcome | None:
-    if not case.unacked or not case.servers or not case.ready_about_zero:
-        return None
-    grows, waits = _unacked_grows(case), _waits(case)
-    if not grows and waits is None:
-        return None
-    reason = f"nothing is ready because the clients hold {case.unacked:,} messages"
-    if waits is not None:
-        reason += f": each waits about {duration(waits)} in a client"
-    if grows:
-        reason += ", and what they hold grows"
-    return Outcome(
-        Verdict.HOARDING,
-        reason + '; "no backlog" is not true',
-        case.confidence(),
-        processing=_inferred_from_held(case),
-    )
+def _at_limit_lately(case: Case) -> Outcome | None:
+    """The last sample is full, the others too seldom to judge by, and the backlog stays.
 
-
-def _unacked_grows(case: Case) -> bool:
-    """Unacked rises over the window by more than 10 k a server and a fifth of what it was."""
-    lengths = case.window.lengths
-    first, last = lengths[0].unacked, lengths[-1].unacked
-    if case.window.span <= 0 or first is None or last is None:
-        return False
-    return last - first > max(HELD_PER_WORKER * case.concurrency * case.servers, 0.2 * first)
-
-
-def _waits(case: Case) -> float | None:
-    """How long a message waits in a client, where that is the sign of a hoard; else ``None``.
-
-    Little's law gives the time in the client; P of it is work. Waiting counts as hoarding above
-    1 s and 10 times P; with P unknown, above 10 s with more than 10 k unacked per server.
+    It does not where it shrinks, nor, unless it grows, where one that lasted as long was worked
+    off before.
     """
-    gone, held = case.window.departures, case.window.mean_unacked
-    if not gone or not held:
+    fill, window = case.fill, case.window
+    if fill is None or not fill.standing:
         return None
-    in_client = held / gone
-    processing = case.estimates.processing
-    if processing is not None and processing.usable:
-        waiting = in_client - processing.mean
-        return waiting if waiting > max(1.0, 10 * processing.mean) else None
-    many = held > HELD_PER_WORKER * case.concurrency * case.servers
-    return in_client if many and in_client > 10 else None
-
-
-def _inferred_from_held(case: Case) -> ProcessingTime | None:
-    """P = k / x while the backlog sits in the clients: they are busy all the time."""
-    x = case.server_rate
-    known = case.estimates.processing
-    if (known is not None and known.usable) or not x or not case.held_by_clients:
+    change = trend(window)
+    comes_and_goes = change == 0 and window.departures and fill.standing <= fill.worked_off
+    if change < 0 or (comes_and_goes and not case.loops):
         return None
-    if any(c.row.ack == "auto" for c in case.force.active):
-        return None
-    acks = case.window.finished / max(1, case.servers)
-    origin = f"concurrency / {rate(x)} a consumer, busy all the time with what it holds"
-    return inferred_processing(case.concurrency / x, acks, case.servers, origin)
+    missing = ["a look in a minute, or --window 60s: whether the backlog stays"]
+    if window.departures is None:
+        missing.append(saturation.RATES_MISSING)
+    lately = "the last sample" if fill.standing == 1 else f"the last {fill.standing}"
+    return Outcome(
+        Verdict.AT_LIMIT,
+        f"unacked stands at {case.force.limit.origin} with {case.ready:,} messages ready, but only "
+        f"since {lately} of {fill.samples} samples: too short to tell what is short",
+        "low",
+        missing=tuple(missing),
+    )
 
 
 def _keeping_up(case: Case) -> Outcome:
     fill = case.fill
     if case.window.rates_span == 0 and case.held_by_clients:
-        return _perhaps_hoarding(case)
+        return hoarding.perhaps(case)
     if case.force.limit.kind == "internal":
         reason = f"read by {case.force.limit.origin}"
     elif fill is None or not fill.samples:
@@ -316,22 +269,11 @@ def _keeping_up(case: Case) -> Outcome:
         reason = f"full in {fill.full} of {fill.samples} samples"
         if fill.full:
             reason += f" ({percent(fill.full_share)})"
+    if fill is not None and fill.standing:
+        reason += ", and in the last one, but the backlog is worked off"
     if case.window.ready_growth and case.window.ready_growth > 0 and not case.ready_about_zero:
         reason += f"; ready grows by {rate(case.window.ready_growth)}"
     return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
-
-
-def _perhaps_hoarding(case: Case) -> Outcome:
-    """Nothing ready and many unacked, without rates: how long they wait cannot be told."""
-    reason = (
-        f"nothing is ready, but {case.unacked:,} messages are unacked; how long they wait in the "
-        "clients cannot be told without an ack rate"
-    )
-    finding = inputs.NO_RATES.finding(
-        case.observation.key.name, f"{case.unacked:,} unacked, and no ack rate is known"
-    )
-    missing = (saturation.RATES_MISSING,)
-    return Outcome(Verdict.UNKNOWN, reason, "low", missing, findings=(finding,))
 
 
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
@@ -344,9 +286,11 @@ TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _nothing_to_consume,
     _limit_unknown,
     _unbounded,
-    _stalled,
+    silence.stalled,
     _saturated,
     _delivery_limited,
-    _hoarding,
+    hoarding.judge,
+    _at_limit_lately,
+    silence.judge,
     _keeping_up,
 )

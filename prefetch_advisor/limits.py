@@ -44,9 +44,9 @@ class InForce:
     @property
     def per_server(self) -> float | None:
         """Prefetch of one server, the smallest where they differ; ``None``: none or unknown."""
-        if self.limit.value is None or not self.servers:
-            return None
-        return self.limit.value / self.servers if self.smallest is None else self.smallest
+        if self.smallest is not None:
+            return self.smallest
+        return self.limit.value / self.servers if self.limit.value and self.servers else None
 
 
 def in_force(observation: QueueObservation, window: Window) -> InForce:

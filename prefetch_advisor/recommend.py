@@ -72,7 +72,7 @@ def barred_because(case: Case) -> str | None:
         return "a single active consumer queue is worked off by one consumer"
     if any(c.row.exclusive for c in case.force.active):
         return "an exclusive consumer allows no other"
-    if case.row is not None and case.row.type == "stream":
+    if _is_stream(case):
         return "each reader of a stream reads all of it"
     if case.force.limit.kind == "internal":
         return "the broker's own consumers are not counted"
@@ -96,7 +96,7 @@ def count_for(
     )
     doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
     if doubt is None or barred is not None:
-        return count
+        return _while_all_are_busy(case, outcome, count)
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
 
 
@@ -119,6 +119,23 @@ def with_waiting(
     return with_wait(count, waiting, prefetch, case.policy.max_wait)
 
 
+def _while_all_are_busy(case: Case, outcome: Outcome, count: ConsumerCount) -> ConsumerCount:
+    """No fewer than there are while all of them work on a backlog."""
+    there = case.servers
+    if outcome.verdict is not Verdict.PROCESSING_BOUND or case.shared_thread:
+        return count
+    if count.recommended is None or count.recommended >= there:
+        return count
+    reason = f"{count.reason}; the {there} there are work on the backlog: fewer when it is gone"
+    return replace(
+        count,
+        recommended=there,
+        utilisation_recommended=count.utilisation_present,
+        keep=True,
+        reason=reason,
+    )
+
+
 def current_settings(
     case: Case, estimates: Estimates, sizing: Sizing | NotSized, count: ConsumerCount
 ) -> Current:
@@ -132,7 +149,7 @@ def current_settings(
         known = processing is not None and processing.source is not FigureSource.INFERRED
         trip = estimates.rtt is not None and estimates.rtt.usable
         busy = min(1.0, x * mean / k) if known or trip else None
-    elif present is not None and isinstance(sizing, Sizing):
+    elif present is not None and isinstance(sizing, Sizing) and not _is_stream(case):
         busy = sizing.busy_share_at(present)
     buffered = None
     if mean is not None and present:
@@ -171,6 +188,9 @@ def recommend(
         return _advice(count, outcome.no_prefetch)
     if isinstance(sizing, NotSized):
         return _advice(count, sizing.reason)
+    present = _present(case)
+    if outcome.verdict is Verdict.HOARDING and present and sizing.prefetch >= present:
+        return _advice(count, _hoards_all_the_same(sizing.prefetch, present))
     advice = replace(
         _advice(count, sizing.reason, sizing.prefetch),
         keep=sizing.keep,
@@ -180,6 +200,14 @@ def recommend(
         buffered_time=sizing.buffered_time,
     )
     return _without_known_concurrency(case, estimates, sizing, advice, current)
+
+
+def _hoards_all_the_same(wanted: int, present: int) -> str:
+    return (
+        f"by these figures {wanted} feed a consumer, no less than the {present} there are, and yet "
+        "messages wait in the clients: the acks are held by the client, or the processing time is "
+        "not of this queue; settle that first"
+    )
 
 
 def _without_known_concurrency(
@@ -213,12 +241,17 @@ def _without_known_concurrency(
     return replace(advice, reason=reason)
 
 
+def _is_stream(case: Case) -> bool:
+    """A stream's credit is for chunks, so no prefetch models what its reader does."""
+    return case.row is not None and case.row.type == "stream"
+
+
 def _present(case: Case) -> int | None:
     """Today's prefetch of one server: 0 unlimited, ``None`` unknown."""
     if case.force.unlimited:
         return 0
     each = case.force.per_server
-    return None if each is None else round(each)
+    return None if each is None else max(1, round(each))
 
 
 def _listed_prefetch(case: Case) -> int | None:

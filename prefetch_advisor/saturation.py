@@ -7,30 +7,25 @@ consumer is busy a few per cent of its time; so the question is settled by P, by
 import math
 from dataclasses import replace
 
+from prefetch_advisor import known_processing
 from prefetch_advisor.case import Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
-from prefetch_advisor.model.advice import Finding, Severity, Verdict
+from prefetch_advisor.model.advice import Confidence, Severity, Verdict
 from prefetch_advisor.model.figures import ClientKind, FigureSource, ProcessingTime, RoundTrip
-from prefetch_advisor.sizing import rule_prefetch, solve_processing
+from prefetch_advisor.sizing import processing_range, rule_prefetch, solve_processing
 from prefetch_advisor.units import duration, number, percent, rate
 
-#: busy share from which a consumer with known P is bound by processing
-BUSY = 0.9
 #: raising the prefetch must gain this much to be worth a verdict
 LEAST_GAIN = 0.05
-#: modelled busy share from which more prefetch cannot be what is missing
-FED = 0.95
-#: an effective round trip so many times the known one is no round trip
-FAR = 10
-#: seconds; what a network and a broker together may take at the very most
-LONGEST_ROUND_TRIP = 1.0
 #: a given round trip may exceed the whole cycle by this factor before it is refused
 IMPOSSIBLE_CYCLE = 1.2
 #: an unmeasured round trip is taken as covered from this R* on
 SURELY_COVERED = 0.010
-#: a busy share above this cannot be: the concurrency must be higher
-IMPOSSIBLY_BUSY = 1.15
+#: how far off a round trip is taken to be: it was measured elsewhere, or at another time
+RTT_ERROR = 0.1
+#: errors of P from such a round trip above which it is no longer certain, and uncertain
+BLURRED, VERY_BLURRED = 0.1, 0.2
 RATES_MISSING = (
     "the ack rate: save /api/queues with "
     "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
@@ -79,7 +74,7 @@ def judge(case: Case) -> Outcome:
     if case.client == "async":
         return _all_at_once(case, x, n, full)
     if processing is not None and processing.usable and processing.mean > 0:
-        return _with_processing(case, processing, x, n, full)
+        return known_processing.judge(case, processing, x, n, full)
     if rtt is not None and rtt.usable:
         return _with_round_trip(case, rtt, x, n, full)
     return _with_neither(case, x, n, full)
@@ -118,118 +113,6 @@ def _full(case: Case) -> str:
     return f"full in {case.fill.full} of {case.fill.samples} samples"
 
 
-def _with_processing(
-    case: Case, processing: ProcessingTime, x: float, n: float, full: str
-) -> Outcome:
-    """P known: busy = x P / k decides."""
-    k = case.concurrency
-    busy = x * processing.mean / k
-    each = f"{rate(x)} a consumer x {duration(processing.mean)}" + (f" / {k}" if k > 1 else "")
-    if busy > IMPOSSIBLY_BUSY:
-        return _busier_than_possible(case, busy, each, full)
-    if busy >= BUSY:
-        reason = f"{full}, and consumers are busy {percent(min(busy, 1.0))} of their time ({each})"
-        return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
-    effective = max(0.0, n / x - processing.mean * (n if case.client == "loop" else 1))
-    reason = (
-        f"{full}, but consumers are busy only {percent(busy)} of their time ({each}): they wait "
-        f"{duration(effective)} for the next delivery"
-    )
-    given = case.estimates.rtt
-    if given is None or not given.usable:
-        doubt = _no_round_trip_is(effective)
-        return _waiting(case, reason, doubt, (), _seen(effective, n, x))
-    if effective > 2 * given.mean + 0.001:
-        held = _acks_held(case, effective, given)
-        covers = _share(case, processing.mean, given.mean, n)
-        doubt = _doubt(effective, given)
-        far = covers >= FED or effective > FAR * given.mean
-        return _waiting(
-            case, reason, doubt if far else None, (held,), _seen(effective, n, x), doubt
-        )
-    # the measured one is as good, and may carry its spread
-    near = effective >= 0.5 * given.mean
-    return _waiting(case, reason, None, (), None if near else _seen(effective, n, x))
-
-
-def _share(case: Case, processing: float, rtt: float, n: float) -> float:
-    """The busy share that constant times make, or a loop; above 1 where n is more than enough."""
-    if case.client == "loop":
-        return n * processing / (n * processing + rtt)
-    return n * processing / (case.concurrency * (processing + rtt))
-
-
-def _seen(effective: float, n: float, x: float) -> RoundTrip:
-    origin = f"prefetch {number(n)} / {rate(x)} - processing time"
-    return RoundTrip(effective, FigureSource.INFERRED, origin)
-
-
-def _waiting(
-    case: Case,
-    reason: str,
-    doubt: str | None,
-    findings: tuple[Finding, ...],
-    rtt: RoundTrip | None,
-    no_count: str | None = None,
-) -> Outcome:
-    """Round-trip-bound by P; with a doubt, without numbers to set."""
-    return Outcome(
-        Verdict.ROUND_TRIP_BOUND,
-        reason if doubt is None else f"{reason}; {doubt}",
-        case.confidence() if doubt is None else "low",
-        rtt=rtt,
-        no_prefetch=doubt,
-        no_count=doubt or no_count,
-        findings=findings,
-    )
-
-
-def _no_round_trip_is(effective: float) -> str | None:
-    if effective <= LONGEST_ROUND_TRIP:
-        return None
-    return (
-        f"no network takes {duration(effective)}: the acks are held by the client, or the "
-        "processing time is not of this queue; settle that first"
-    )
-
-
-def _doubt(effective: float, given: RoundTrip) -> str:
-    return (
-        f"{duration(effective)} where the round trip is {duration(given.mean)} ({given.source}): "
-        "the acks are held by the client, or the processing time is not of this queue; settle "
-        "that first"
-    )
-
-
-def _busier_than_possible(case: Case, busy: float, each: str, full: str) -> Outcome:
-    least = math.ceil(busy * case.concurrency - 1e-9)
-    message = (
-        f"{each} is {number(busy * case.concurrency)} messages worked on at once by a consumer, "
-        f"more than the concurrency of {case.concurrency} ({case.estimates.concurrency.source})"
-    )
-    finding = inputs.INCONSISTENT_INPUT.finding(
-        case.observation.key.name,
-        message,
-        f"Give --concurrency {least} if consumers work on that "
-        "many at once; otherwise the processing times are not of this queue.",
-    )
-    return Outcome(
-        Verdict.PROCESSING_BOUND,
-        f"{full}, and more work leaves than one worker could do ({each})",
-        "low",
-        missing=("--concurrency",),
-        findings=(finding,),
-    )
-
-
-def _acks_held(case: Case, effective: float, given: RoundTrip) -> Finding:
-    return rules.ACKS_HELD.finding(
-        case.observation.key.name,
-        f"the broker sees {duration(effective)} from ack to next delivery, "
-        f"the round trip is {duration(given.mean)} ({given.source})",
-    )
-
-
 def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
     """Only R known: P from x with the simulator of the sizing."""
     k, r = case.concurrency, rtt.mean
@@ -242,7 +125,18 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
     constant = 1 / x - r / n if loop else solve_processing(x, round(n), r, k, exponential=False)
     if constant is None or constant <= 0:
         return _with_neither(case, x, n, full)
-    scattered = None if loop else solve_processing(x, round(n), r, k, exponential=True)
+    outcome = _solved(case, constant, rtt, x, n, full)
+    least_and_most = processing_range(x, n, r, k, RTT_ERROR, loop=loop)
+    return _as_sure_as_the_round_trip(outcome, constant, r, k, least_and_most)
+
+
+def _solved(case: Case, constant: float, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
+    """The verdict by P, which is ``constant`` for constant times."""
+    k, r = case.concurrency, rtt.mean
+    covered = rtt_covered(n, k, x, case.client)
+    scattered = None
+    if case.client != "loop":
+        scattered = solve_processing(x, round(n), r, k, exponential=True)
     acks = case.window.finished / max(1, case.servers)
     origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
     seen = inferred_processing(constant, acks, case.servers, origin)
@@ -291,6 +185,34 @@ def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) 
         case.confidence(),
         processing=seen,
         scattered=scattered,
+    )
+
+
+def _as_sure_as_the_round_trip(
+    outcome: Outcome, constant: float, rtt: float, k: int, ends: tuple[float, float]
+) -> Outcome:
+    """What the round trip may be off by, P is off by as much; said where that matters to P."""
+    least, most = ends
+    blur = max(constant - least, most - constant) / constant
+    if blur <= BLURRED or outcome.processing is None:
+        return outcome
+    low, high = outcome.processing.ci95 or (constant, constant)
+    longer = f"; were the round trip {percent(RTT_ERROR)} longer, "
+    if least > 0:
+        rule = rule_prefetch(least, rtt * (1 + RTT_ERROR), k)
+        longer += f"that would be {duration(least)}, and the rule would ask for {rule}"
+    else:
+        longer += "next to none of the time would be work"
+    certain: Confidence = "low" if blur > VERY_BLURRED or outcome.confidence == "low" else "medium"
+    return replace(
+        outcome,
+        reason=outcome.reason + longer,
+        confidence=certain,
+        processing=replace(outcome.processing, ci95=(min(low, least), max(high, most))),
+        missing=(
+            *outcome.missing,
+            "--processing-time (or timings): what the broker shows blurs it",
+        ),
     )
 
 

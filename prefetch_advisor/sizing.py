@@ -27,7 +27,7 @@ from prefetch_advisor.feeding import (
     LoopFeeding,
     fed_prefetch,
 )
-from prefetch_advisor.inference import solve_processing
+from prefetch_advisor.inference import processing_range, solve_processing
 from prefetch_advisor.model.advice import BoundName, Fed, Rule
 from prefetch_advisor.model.figures import ProcessingTime, RoundTrip
 from prefetch_advisor.replay import ReplayFeeding, drawn_runs, replay_feeding
@@ -39,6 +39,7 @@ __all__ = [
     "NotSized",
     "Sizing",
     "buffered_time",
+    "processing_range",
     "rule_prefetch",
     "size",
     "solve_processing",

@@ -4,6 +4,7 @@ Rates are (last - first) / time over the window. The broker's own 5-second rates
 there is a single snapshot: they can say 0 beside samples that grow by 30 a second.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from operator import attrgetter
@@ -89,6 +90,10 @@ class Fill:
     samples: int
     full: int
     open: int
+    #: how many samples in a row are full up to and with the last one
+    standing: int = 0
+    #: the longest such row before, after which a sample had no message ready: worked off
+    worked_off: int = 0
 
     @property
     def full_share(self) -> float:
@@ -141,17 +146,40 @@ def _flows(
 def fill(window: Window, limit: int) -> Fill:
     """Full: ready > 0 and unacked >= limit - floor(0.02 limit). Open: ready > 0 and below that."""
     least = limit - int(FULL_SLACK * limit)
-    full = opened = known = 0
+    full = opened = known = standing = before = worked_off = 0
     for sample in window.lengths:
         if sample.ready is None or sample.unacked is None:
             continue
         known += 1
+        if sample.ready > 0 and sample.unacked >= least:
+            full += 1
+            standing += 1
+            continue
+        before, standing = max(before, standing), 0
         if sample.ready > 0:
-            if sample.unacked >= least:
-                full += 1
-            else:
-                opened += 1
-    return Fill(known, full, opened)
+            opened += 1
+        else:
+            worked_off = before
+    return Fill(known, full, opened, standing, worked_off)
+
+
+def trend(window: Window) -> int:
+    """Whether the backlog shrinks (-1) or grows (1) over the window; 0: neither, or by chance.
+
+    Ready + unacked must change by more than a tenth of what left, and by more than 3 sqrt(n),
+    which n independent arrivals or departures hardly stray by. What falls while nothing leaves
+    has expired or was purged.
+    """
+    growth, gone = window.growth, window.departures
+    if not growth or (growth < 0 and gone == 0):
+        return 0
+    if gone is not None:
+        scale = gone * window.span
+    else:
+        scale = max((s.ready or 0) + (s.unacked or 0) for s in window.lengths)
+    if abs(growth) * window.span <= max(NOISE * scale, 3 * math.sqrt(scale)):
+        return 0
+    return -1 if growth < 0 else 1
 
 
 def look(observation: QueueObservation) -> Window:

@@ -10,6 +10,7 @@ import pytest
 from invented import channel, connection, consumer, per_second, queue, steady
 
 THREE = [consumer(10, place) for place in range(3)]
+WORK = ("--processing-time", "20ms")
 #: 3 consumers x 10, 20 ms each, 180/s arrive
 BUSY = {"ack": per_second(150), "publish": per_second(180)}
 
@@ -85,6 +86,32 @@ def test_a_round_trip_longer_than_the_cycle_is_a_contradiction(judge):
     assert advice["recommended"]["prefetch"] is None
 
 
+@pytest.mark.parametrize(
+    ("prefetch", "rtt", "confidence", "least", "longer"),
+    [
+        (1, "2ms", "high", None, ""),
+        (1, "9ms", "high", None, ""),
+        (1, "11ms", "medium", 0.0079, "that would be 7.9 ms, and the rule would ask for 3"),
+        (1, "15ms", "low", 0.0035, "that would be 3.5 ms, and the rule would ask for 6"),
+        (10, "20ms", "high", None, ""),
+        (10, "179ms", "low", 0.0031, "that would be 3.1 ms, and the rule would ask for 65"),
+    ],
+)
+def test_a_processing_time_is_as_sure_as_the_round_trip_it_is_the_rest_of(
+    judge, prefetch, rtt, confidence, least, longer
+):
+    # 20 ms from one message to the next
+    three = [consumer(prefetch, place) for place in range(3)]
+    one = queue(unacked=steady(3 * prefetch), ack=per_second(150), publish=per_second(180))
+    advice = judge(one, three, "--rtt", rtt)
+    assert advice["confidence"] == confidence
+    assert longer in advice["verdict_reason"]
+    assert ("10 % longer" in advice["verdict_reason"]) == bool(longer)
+    if least is not None:
+        assert advice["processing_time"]["ci95"][0] == pytest.approx(least)
+        assert any("--processing-time" in one for one in advice["missing"])
+
+
 def test_rejected_messages_are_work_done_and_departures(judge):
     # dead-lettered: delivered once, never acked
     dead = queue(
@@ -144,6 +171,123 @@ def test_no_ack_is_a_stall_after_a_minute_and_three_times_the_longest_task(
         assert advice["current"]["busy_share"] in (None, 0)
         assert advice["recommended"]["prefetch"] is advice["recommended"]["consumers"] is None
         assert "no-acks" in names(advice)
+
+
+def filling(per_sample: int, most: int):
+    """Nothing is acked: arrivals fill the clients first, and then the queue."""
+
+    def unacked(i: int) -> int:
+        return min(most, per_sample * (i + 1))
+
+    return (lambda i: per_sample * (i + 1) - unacked(i)), unacked
+
+
+def test_consumers_that_filled_up_and_ack_nothing_are_no_consumers_that_keep_up(judge):
+    # full in 10 of 13 samples: too few to call it saturated
+    ready, unacked = filling(per_sample=10, most=30)
+    dead = queue(ready, unacked, ack=steady(0), deliver=unacked, publish=per_second(2))
+    advice = judge(dead, THREE)
+    assert advice["observed"]["full_share"] < 0.9
+    assert (advice["verdict"], advice["confidence"]) == ("stalled", "low")
+    assert "no-acks" in names(advice)
+    assert judge(dead, THREE, "--processing-time", "1s")["confidence"] == "low"  # 0.77 are full
+    # half a minute of it is too short to say so
+    young = queue(ready, unacked, ack=steady(0), deliver=unacked, samples=7)
+    advice = judge(young, THREE)
+    assert advice["verdict"] == "at-limit"
+    assert "no-acks" not in names(advice)
+
+
+def test_a_limit_reached_in_the_last_samples_is_said_unless_the_backlog_comes_and_goes(judge):
+    flows = {"unacked": steady(30), "ack": per_second(150), "publish": per_second(150)}
+    lately = judge(queue(ready=lambda i: 40 if i > 9 else 0, **flows), THREE)
+    assert (lately["verdict"], lately["confidence"]) == ("at-limit", "low")
+    assert "the last 3 of 13 samples" in lately["verdict_reason"]
+    assert lately["processing_time"]["source"] == "bound"  # its departures are no capacity
+    for_longer = judge(queue(ready=lambda i: 40 if i > 9 or i == 4 else 0, **flows), THREE)
+    assert for_longer["verdict"] == "at-limit"
+    again = judge(queue(ready=lambda i: 40 if i > 9 or i in (3, 4, 5) else 0, **flows), THREE)
+    assert again["verdict"] == "keeping-up"
+    often = {**flows, "unacked": lambda i: 30 if i > 3 else 0}
+    for growth, verdict in ((-90, "keeping-up"), (-9, "at-limit"), (90, "at-limit")):
+        assert judge(queue(ready=per_second(growth, 9000), **often), THREE)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("held", "options", "verdict"),
+    [
+        (3, [], "keeping-up"),
+        (4, [], "stalled"),
+        (3, ["--processing-time", "1s"], "stalled"),
+        (3, ["--processing-time", "40s"], "keeping-up"),
+    ],
+)
+def test_what_is_held_in_silence_may_be_work_only_while_it_is_no_more_than_workers(
+    judge, held, options, verdict
+):
+    silent = queue(ready=steady(0), unacked=steady(held), ack=steady(500), publish=steady(500))
+    advice = judge(silent, THREE, *options)
+    assert advice["verdict"] == verdict
+    assert ("no-acks" in names(advice)) == (verdict == "stalled")
+
+
+def test_clients_with_a_hoard_and_no_room_are_at_their_limit(judge):
+    # nothing was ready for half of the minute, while what the clients hold grew
+    one = queue(
+        ready=lambda i: 10 * max(0, i - 6),
+        unacked=lambda i: min(2000, 800 + 200 * i),
+        consumers=1,
+        ack=per_second(20),
+        deliver=per_second(60),
+        publish=per_second(60),
+    )
+    full = judge(one, [consumer(2000)], "--processing-time", "50ms")
+    assert (full["verdict"], full["observed"]["ready"]) == ("at-limit", 60)
+    room = judge(one, [consumer(4000)], "--processing-time", "50ms")
+    assert room["verdict"] != "at-limit"
+    one["messages_ready_details"]["samples"][0]["sample"] = one["messages_ready"] = 0
+    assert judge(one, [consumer(2000)], "--processing-time", "50ms")["verdict"] == "hoarding"
+
+
+@pytest.mark.parametrize(
+    ("growth", "options", "severity"),
+    [
+        (30, [], "warning"),
+        (-3, [], "warning"),  # less than the samples stray by
+        (-18, [], "info"),
+        (-18, ["--drain-within", "10s"], "warning"),
+        (-18, ["--arrival-rate", "170"], "warning"),
+    ],
+)
+def test_a_backlog_that_drains_by_itself_is_no_warning(judge, growth, options, severity):
+    one = queue(
+        ready=per_second(growth, 9000), ack=per_second(150), publish=per_second(150 + growth)
+    )
+    advice = judge(one, THREE, *options)
+    assert advice["verdict"] == "processing-bound"
+    (more,) = (f for f in advice["findings"] if f["name"] == "add-consumers")
+    assert more["severity"] == severity
+    if severity == "info":
+        # (9,000 - 18 x 60 + 30) / 18
+        assert "gone in 7 min 22 s" in more["message"]
+        assert "--drain-within" in more["help"]
+
+
+def test_arrivals_that_are_held_back_do_not_let_a_backlog_drain(judge):
+    flow = queue(
+        ready=per_second(-18, 9000), state="flow", ack=per_second(150), publish=per_second(132)
+    )
+    (more,) = (f for f in judge(flow, THREE)["findings"] if f["name"] == "add-consumers")
+    assert more["severity"] == "warning"
+
+
+def test_no_fewer_consumers_are_advised_while_all_are_busy_with_a_backlog(judge):
+    one = queue(ready=per_second(-110, 9000), ack=per_second(150), publish=per_second(40))
+    advised = judge(one, THREE)["recommended"]
+    assert (advised["consumers"], advised["least_consumers"]) == (3, 1)
+    assert advised["utilisation"] == pytest.approx(40 / 150, rel=0.01)
+    gone = judge(queue(ready=steady(0), unacked=steady(2), ack=per_second(40)), THREE, *WORK)
+    assert gone["recommended"]["consumers"] == 1
 
 
 def test_consumers_of_one_channel_share_its_thread(judge):
@@ -258,6 +402,82 @@ def test_a_stream_is_judged_reader_by_reader(judge):
     slow["message_stats"]["ack_details"]["rate"] = 79.0
     assert judge(stream, readers, channels=[quick, slow])["verdict"] == "keeping-up"
     assert judge(stream, readers)["verdict"] == "unknown"
+
+
+def test_a_reader_at_its_credit_is_judged_whatever_else_limits_it(judge):
+    stream = queue(
+        ready=per_second(80, 13_000),
+        unacked=steady(0),
+        consumers=1,
+        type="stream",
+        ack=per_second(20),
+        publish=per_second(80),
+    )
+    for reader in (consumer(100, ack_required=False), consumer(100)):
+        links = [connection(protocol="AMQP 1-0")]
+        advice = judge(stream, [reader], channels=[channel(0, 100)], connections=links)
+        assert advice["verdict"] == "processing-bound"
+        assert advice["processing_time"]["mean"] == pytest.approx(1 / 20, rel=0.01)
+
+
+def test_what_moved_is_not_idle_when_its_consumers_are_gone(judge):
+    nothing = {"ready": steady(0), "unacked": steady(0), "consumers": 0}
+    assert judge(queue(**nothing, publish=steady(9), ack=steady(9)), [])["verdict"] == "idle"
+    left = judge(queue(**nothing, ack=per_second(20), publish=per_second(20)), [])
+    assert left["verdict"] == "no-consumers"
+    assert [f["severity"] for f in left["findings"]] == ["info"]
+    dropped = judge(queue(**nothing, publish=per_second(20), deliver=steady(0)), [])
+    assert (dropped["verdict"], names(dropped)) == ("no-consumers", {"no-consumers"})
+    delays = queue(
+        **nothing,
+        arguments={"x-message-ttl": 1000, "x-dead-letter-exchange": "d"},
+        publish=per_second(20),
+    )
+    assert judge(delays, [])["verdict"] == "idle"
+
+
+def test_no_prefetch_is_called_too_large_and_too_small_at_once(judge):
+    hours = queue(unacked=steady(300), ack=per_second(4), publish=per_second(600))
+    advice = judge(hours, [consumer(100, place) for place in range(3)], *WORK)
+    assert advice["verdict"] == "round-trip-bound"
+    assert advice["current"]["buffered_time"] > 1
+    assert "prefetch-too-large" not in names(advice)
+    # messages wait for 100 s in clients that the figures say are starved
+    hoard = queue(ready=steady(0), unacked=steady(100), consumers=1, ack=per_second(1))
+    advice = judge(
+        hoard, [consumer(110)], "--processing-time", "0.1ms", "--rtt", "50ms", "--arrival-rate", "1"
+    )
+    assert advice["verdict"] == "hoarding"
+    assert advice["rule"]["prefetch"] == 501
+    assert advice["recommended"]["prefetch"] is None
+    assert "settle that first" in advice["recommended"]["reason"]
+    assert "prefetch-below-round-trip" not in names(advice)
+
+
+def test_a_hoard_that_is_gone_is_none(judge):
+    for rest, verdict in ((3, "keeping-up"), (4, "hoarding")):
+        one = queue(
+            ready=steady(0),
+            unacked=lambda i, rest=rest: 30 if i < 12 else rest,
+            ack=per_second(2),
+            publish=per_second(2),
+        )
+        assert judge(one, THREE, *WORK)["verdict"] == verdict
+
+
+def test_a_limit_shared_by_more_consumers_than_it_has_messages_is_not_unlimited(judge):
+    three = [consumer(0, 0, consumer_tag=f"c{i}") for i in range(3)]
+    three += [consumer(0, 1, consumer_tag="d")]
+    one = queue(
+        ready=lambda i: 5 if i in (2, 3, 4) else 0,
+        unacked=steady(1),
+        consumers=4,
+        ack=per_second(20),
+        publish=per_second(20),
+    )
+    advice = judge(one, three, *WORK, "--rtt", "20ms")
+    assert (advice["limit"]["value"], advice["limit"]["source"]) == (1, "inferred")
+    assert advice["current"]["busy_share"] == pytest.approx(0.5)
 
 
 def test_early_acks_show_as_too_few_unacked(judge):

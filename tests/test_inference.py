@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefetch_advisor.feeding import ConstantFeeding, ExponentialFeeding
-from prefetch_advisor.inference import solve_processing
+from prefetch_advisor.inference import processing_range, solve_processing
 
 
 @given(
@@ -50,3 +50,31 @@ def test_what_is_lost_in_the_round_trip_is_not_known() -> None:
     assert solve_processing(1 / 0.0116, 1, 0.020, 1, exponential=True) is None
     assert solve_processing(0.0, 10, 0.001, 1, exponential=False) is None
     assert solve_processing(float("nan"), 10, 0.001, 1, exponential=False) is None
+
+
+@given(
+    st.floats(1e-4, 10),
+    st.floats(0, 3.9),
+    st.integers(1, 200),
+    st.integers(1, 16),
+    st.floats(-0.1, 0.1),
+)
+@settings(deadline=None, max_examples=200)
+def test_the_range_holds_the_truth_when_the_round_trip_given_is_off(
+    processing: float, ratio: float, prefetch: int, workers: int, error: float
+) -> None:
+    steady = ConstantFeeding(processing, ratio * processing, workers)
+    rate = steady.busy_share(prefetch) * workers / processing
+    least, most = processing_range(rate, prefetch, steady.rtt / (1 + error), workers, 0.1)
+    assert least <= processing * (1 + 1e-6)
+    if prefetch >= workers:
+        assert processing <= most * (1 + 1e-6)
+
+
+def test_a_covered_round_trip_may_be_off_without_harm() -> None:
+    assert processing_range(50.0, 10, 0.1, 1, 0.1) == (pytest.approx(0.02), pytest.approx(0.02))
+    assert processing_range(50.0, 1, 0.015, 1, 0.1) == (
+        pytest.approx(0.0035),
+        pytest.approx(0.0065),
+    )
+    assert processing_range(50.0, 100, 1.9, 1, 0.1)[0] == 0

@@ -44,6 +44,8 @@ PART_OF = {
     "case": "diagnosis",
     "consumer_count": "sizing",
     "hints": "diagnosis",
+    "hoarding": "diagnosis",
+    "known_processing": "diagnosis",
     "replay": "engine",
     "probe": "advise",
     "probe_connection": "advise",
@@ -55,6 +57,7 @@ PART_OF = {
     "progress": "cli",
     "recommend": "diagnosis",
     "saturation": "diagnosis",
+    "silence": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",
 }

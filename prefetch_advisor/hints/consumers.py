@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prefetch_advisor import silence
 from prefetch_advisor.case import channel_rate, never_acked
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
-from prefetch_advisor.model.advice import Finding, Verdict
+from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.unequal import UNEQUAL_FACTOR, full_channels
 from prefetch_advisor.units import duration, number, percent, plural, rate
+from prefetch_advisor.window import trend
 
 #: consumers named in one finding
 _SHOWN = 5
@@ -22,20 +24,7 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
     if judged.barred is not None or judged.outcome.no_count is not None:
         return
     if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
-        they = "consumer is" if current.consumers == 1 else "consumers are"
-        message = f"{current.consumers} {they} busy all the time"
-        if servers and servers < (current.consumers or 0):
-            message += f" on {plural(servers, 'channel')}, whose consumers share its thread"
-        if advised.consumers is not None and servers < advised.consumers:
-            message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
-            if advised.utilisation is not None:
-                message += f" ({percent(advised.utilisation)} busy)"
-            help_ = f"Run {advised.consumers} consumers, each on a channel and thread of its own."
-            yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
-        elif advised.consumers is None:
-            yield rules.ADD_CONSUMERS.finding(
-                judged.name, message + "; how many are needed: " + advised.consumers_reason
-            )
+        yield from _more_consumers(judged)
     elif (
         advised.consumers is not None
         and 0 < advised.consumers < servers
@@ -48,6 +37,48 @@ def consumer_count(judged: Judged) -> Iterator[Finding]:
         yield rules.MORE_CONSUMERS.finding(judged.name, message)
 
 
+def _more_consumers(judged: Judged) -> Iterator[Finding]:
+    """Consumers that are busy all the time: a warning, unless the backlog shrinks all the same."""
+    current, advised, servers = judged.current, judged.recommended, judged.case.servers
+    they = "consumer is" if current.consumers == 1 else "consumers are"
+    message = f"{current.consumers} {they} busy all the time"
+    if servers and servers < (current.consumers or 0):
+        message += f" on {plural(servers, 'channel')}, whose consumers share its thread"
+    help_ = None
+    if advised.consumers is None:
+        message += "; how many are needed: " + advised.consumers_reason
+    elif servers < advised.consumers:
+        message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
+        if advised.utilisation is not None:
+            message += f" ({percent(advised.utilisation)} busy)"
+        help_ = f"Run {advised.consumers} consumers, each on a channel and thread of its own."
+    else:
+        return
+    left = _drains_in(judged)
+    if left is None:
+        yield rules.ADD_CONSUMERS.finding(judged.name, message, help_)
+        return
+    message += f"; at the present rate the backlog is gone in {duration(left)}"
+    help_ = "More consumers only shorten that: --drain-within TIME says how many."
+    yield rules.ADD_CONSUMERS.finding(judged.name, message, help_, Severity.INFO)
+
+
+def _drains_in(judged: Judged) -> float | None:
+    """Seconds until the backlog is worked off at the rate at which it shrinks.
+
+    ``None`` where it does not, or that is no reason to wait: it is wanted sooner (--drain-within),
+    the busiest minute or what expires needs more than the present consumers, or the arrivals are
+    held back.
+    """
+    case, used = judged.case, judged.current.utilisation
+    if case.policy.drain_within is not None or (used is not None and used >= 1):
+        return None
+    arrivals, growth = judged.estimates.arrival_rate, case.window.growth
+    if (arrivals is not None and not arrivals.usable) or trend(case.window) >= 0 or not growth:
+        return None
+    return ((case.ready or 0) + (case.unacked or 0)) / -growth
+
+
 def _arrivals(judged: Judged) -> float:
     figure = judged.estimates.arrival_rate
     return figure.value if figure is not None else 0.0
@@ -55,18 +86,17 @@ def _arrivals(judged: Judged) -> float:
 
 def acks(judged: Judged) -> Iterator[Finding]:
     case = judged.case
-    rates, span = case.window.rates, case.window.rates_span
+    rates = case.window.rates
     delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
     if case.loops:
         message = f"{rate(rates.redeliver or 0.0)} of {rate(delivered)} delivered are redeliveries"
         message += f", {rate(rates.ack or 0.0)} are acked"
         yield rules.REDELIVERY_LOOP.finding(judged.name, message)
         return
-    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING):
+    if judged.outcome.verdict in (Verdict.STALLED, Verdict.POLLING, Verdict.KEEPING_UP):
         return
-    held = all(s.unacked for s in case.window.lengths) and bool(case.window.lengths)
-    idle = case.window.departures == 0 and (case.window.handled or 0) < 0.05 * max(delivered, 1)
-    if held and idle and span >= case.patience and case.servers:
+    span = silence.lasts(case)
+    if span and span >= case.patience:
         message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
         yield rules.NO_ACKS.finding(judged.name, message)
 

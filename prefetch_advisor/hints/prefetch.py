@@ -12,6 +12,9 @@ from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Consumer
 from prefetch_advisor.units import duration, percent, size
 
+#: no buffer is too large where acks are missing, nor where more of it is what is missing
+_NOT_TOO_LARGE = (Verdict.STALLED, Verdict.ROUND_TRIP_BOUND)
+
 
 def unlimited(judged: Judged) -> Iterator[Finding]:
     case = judged.case
@@ -89,6 +92,7 @@ def prefetch_low(judged: Judged) -> Iterator[Finding]:
         and advised.prefetch is not None
         and advised.prefetch > current.prefetch
         and not judged.case.saturated
+        and judged.outcome.verdict is not Verdict.HOARDING
     ):
         message = (
             f"not limited now, but with a backlog prefetch {current.prefetch} would keep the "
@@ -105,7 +109,7 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
     row = judged.case.row
     if row is not None and row.type == "stream":
         return  # its credit is for chunks: a large one is the advice
-    if judged.case.force.unlimited or judged.outcome.verdict is Verdict.STALLED:
+    if judged.case.force.unlimited or judged.outcome.verdict in _NOT_TOO_LARGE:
         return
     hoards = judged.outcome.verdict is Verdict.HOARDING
     if not hoards:

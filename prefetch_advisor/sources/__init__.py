@@ -65,7 +65,6 @@ def read_inputs(
             if interrupts.happened:
                 intakes = _cut_short(intakes, names[position + 1 :])
                 break
-    _refuse_broker_alone(intakes)
     intakes = [replace(intake, index=index) for index, intake in enumerate(intakes)]
     if intakes and notes:
         intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))
@@ -124,15 +123,6 @@ def _cut_short(intakes: list[Intake], unread: Sequence[str]) -> list[Intake]:
         notes.append(f"interrupted before it was read: {', '.join(unread[:3])}{rest}")
     last = intakes[-1]
     return [*intakes[:-1], replace(last, notes=(*last.notes, *notes), interrupted=True)]
-
-
-def _refuse_broker_alone(intakes: Sequence[Intake]) -> None:
-    if intakes and all(one.brokers and not one.lists and not one.timings for one in intakes):
-        raise InputError(
-            f"{', '.join(one.where for one in intakes[:3])}: is not one of the documents that can "
-            "be read alone: it says nothing of any queue; give what /api/queues and "
-            "/api/consumers answer too"
-        )
 
 
 class _Reader:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -197,19 +196,22 @@ def test_strict_refuses_what_cannot_be_used(text: bytes, told: str) -> None:
     assert intake.notes == ()
 
 
-@pytest.mark.parametrize("name", ["overview", "nodes", "deprecated_features", "definitions"])
-def test_what_says_nothing_of_any_queue_cannot_be_read_alone(tmp_path: Path, name: str) -> None:
-    file = tmp_path / f"{name}.json"
-    if name == "definitions":
-        parts = {"rabbitmq_version": "4.3.6", "queues": [{"name": "a"}], "exchanges": []}
-        file.write_text(json.dumps(parts | {"bindings": []}))
-    else:
-        shutil.copy(CAPTURES / f"4.3/api/{name}.json", file)
+@pytest.mark.parametrize("name", ["overview", "nodes", "deprecated_features"])
+@pytest.mark.parametrize("options", [[], ["--queue", "sc.saturated", "-V", "/"]])
+def test_what_says_nothing_of_any_queue_cannot_be_read_alone(advise, name, options) -> None:
+    file = CAPTURES / f"4.3/api/{name}.json"
+    alone = advise(file, *options)
+    assert alone.code == 3
+    assert f"{name}.json describes the broker: add /api/queues" in alone.err
+    assert len(advise(file, CAPTURES / "4.3/api/queues.json", *options).queues) > 0
+
+
+def test_definitions_are_not_what_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "definitions.json"
+    parts = {"rabbitmq_version": "4.3.6", "queues": [{"name": "a"}], "exchanges": []}
+    file.write_text(json.dumps(parts | {"bindings": []}))
     with pytest.raises(InputError, match="is not one of the documents that can be read"):
         read_inputs([str(file)], InputOptions())
-    if name != "definitions":
-        queues = str(CAPTURES / "4.3/api/queues.json")
-        assert len(read_inputs([str(file), queues], InputOptions())) == 2
 
 
 def test_many_small_files_are_read_quickly(tmp_path: Path) -> None:

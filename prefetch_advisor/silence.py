@@ -1,0 +1,73 @@
+"""No acks: consumers that hold messages and finish none of them."""
+
+from prefetch_advisor.case import Case, Outcome
+from prefetch_advisor.findings import consumers as rules
+from prefetch_advisor.model.advice import Confidence, Verdict
+from prefetch_advisor.units import duration
+from prefetch_advisor.window import quiet
+
+#: share of the deliveries that may look finished while none is: the samples' different moments
+_SLACK = 0.05
+
+
+def lasts(case: Case) -> float:
+    """Seconds in which consumers held messages all the time and finished none; else 0.
+
+    What was given back without an ack is finished too; that shows only where the growth of
+    unacked is known.
+    """
+    window = case.window
+    if window.departures != 0 or not case.servers or not window.lengths:
+        return 0.0
+    delivered = (window.rates.deliver or 0.0) + (window.rates.get or 0.0)
+    if (window.handled or 0.0) >= _SLACK * max(delivered, 1.0):
+        return 0.0
+    if not all(s.unacked for s in window.lengths):
+        return 0.0
+    return max(quiet(window), window.rates_span if window.traffic else 0.0)
+
+
+def stalled(case: Case) -> Outcome | None:
+    """Messages are ready, every consumer is at its limit, and none acks."""
+    fill, window = case.fill, case.window
+    if fill is None or not (case.saturated or fill.standing):
+        return None
+    span = lasts(case)
+    if not span or span < case.patience:
+        return None
+    if window.handled or (window.rates.deliver and window.growth is None):
+        return None  # delivered, and perhaps given back
+    stands = "stays" if case.saturated else "stands"
+    reason = f"unacked {stands} at the limit ({case.force.limit.origin})"
+    return _outcome(case, f"{reason} and nothing was acked in {duration(span)}", span)
+
+
+def judge(case: Case) -> Outcome | None:
+    """Room is left or nothing waits, but what the consumers hold does not get done.
+
+    No more in hand than they may be working on at once is a stall only where P says so.
+    """
+    span = lasts(case)
+    if not span or span < case.patience:
+        return None
+    held = f"{case.unacked:,} unacked all the time and nothing was acked in {duration(span)}"
+    at_work = case.concurrency * case.servers
+    if not _known(case) and (case.unacked or 0) <= at_work and not case.ready:
+        reason = f"nothing waits; {held}: normal only if one task takes longer"
+        return Outcome(Verdict.KEEPING_UP, reason, "low", ("--processing-time (or timings)",))
+    return _outcome(case, held, span)
+
+
+def _known(case: Case) -> bool:
+    processing = case.estimates.processing
+    return processing is not None and processing.usable
+
+
+def _outcome(case: Case, reason: str, span: float) -> Outcome:
+    confidence: Confidence = case.confidence()
+    if not _known(case):
+        reason += f"; normal only if one task takes longer than {duration(span)}"
+        confidence = "low"
+    message = f"{case.unacked:,} unacked and no ack in {duration(span)}"
+    finding = rules.NO_ACKS.finding(case.observation.key.name, message)
+    return Outcome(Verdict.STALLED, reason, confidence, findings=(finding,))
