@@ -16,7 +16,7 @@ from prefetch_advisor.model.figures import (
 from prefetch_advisor.model.observation import Distribution, QueueObservation, TimingRow
 from prefetch_advisor.statistics import mean_interval
 from prefetch_advisor.units import duration, number, plural, rate, size
-from prefetch_advisor.window import Window, busiest_minute
+from prefetch_advisor.window import EPOCH, Window, busiest_minute
 
 #: publish rate and departures + growth may differ by this share before it is said
 CROSS_CHECK = 0.10
@@ -24,6 +24,8 @@ CROSS_CHECK = 0.10
 _FULL = 0.98
 #: departures from which an unsaturated queue bounds P
 LEAST_DEPARTURES = 30
+#: seconds of a broker's history from which it tells what arrives
+LEAST_HISTORY = 15.0
 _ONE_AT_A_TIME = Concurrency(
     1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more"
 )
@@ -45,6 +47,12 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
         ack_timeout=_ack_timeout(observation, given),
         batch=given.batch or 1,
     )
+
+
+def young(window: Window) -> bool:
+    """A history too short for what arrives: a burst, or the filling of a new queue, is no rate."""
+    timed = window.lengths and (window.lengths[-1].at or 0.0) > EPOCH
+    return bool(timed) and 0 < window.span < LEAST_HISTORY
 
 
 def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[float, float] | None:
@@ -207,6 +215,8 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
         growth = window.ready_growth if published is None else published
         return None if growth is None else _arrival(growth, "publish rate", throttled)
     gone = window.departures
+    if young(window):
+        return None
     if gone is not None and window.growth is not None and window.rates_span > 5:
         arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)

@@ -8,6 +8,7 @@ from functools import partial
 from prefetch_advisor.bounds import upper_bounds
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
+from prefetch_advisor.estimate import young
 from prefetch_advisor.feeding import Handling
 from prefetch_advisor.hints.consistency import contradiction
 from prefetch_advisor.model.advice import Current, Recommended, Verdict
@@ -15,6 +16,7 @@ from prefetch_advisor.model.figures import Estimates, FigureSource
 from prefetch_advisor.saturation import rtt_covered
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
 from prefetch_advisor.sizing_async import size_async
+from prefetch_advisor.units import duration
 from prefetch_advisor.waiting import Waiting, with_wait
 
 #: what more prefetch or more consumers cannot mend
@@ -95,6 +97,11 @@ def count_for(
         barred=barred,
     )
     doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
+    if doubt is None and estimates.arrival_rate is None and young(case.window):
+        doubt = (
+            f"{duration(case.window.span)} of history are too short to tell what arrives: ask "
+            "again in a minute, or give --arrival-rate"
+        )
     if doubt is None or barred is not None:
         return _while_all_are_busy(case, outcome, count)
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
