@@ -84,7 +84,7 @@ def connect(uri: AmqpUri, timeout: float) -> Any:
             connection_attempts=1,
             socket_timeout=timeout,
             stack_timeout=timeout,
-            blocked_connection_timeout=BLOCKED_WAIT,
+            blocked_connection_timeout=min(BLOCKED_WAIT, timeout),
             # also how soon the broker finds out that a connection it had blocked is gone
             heartbeat=max(2, min(10, round(timeout / 3))),
             client_properties={"product": _NAME, "connection_name": _NAME},

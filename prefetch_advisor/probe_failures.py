@@ -36,7 +36,7 @@ def explain(error: BaseException, uri: AmqpUri, timeout: float, blocked: str | N
     if isinstance(error, named.ConnectionBlockedTimeout):
         return (
             f"the broker at {place} blocks publishers: {_alarm(blocked)}; waited "
-            f"{units.duration(BLOCKED_WAIT)} for it to end"
+            f"{units.duration(min(BLOCKED_WAIT, timeout))} for it to end"
         )
     if isinstance(error, OSError):
         return _network(error, uri, timeout)

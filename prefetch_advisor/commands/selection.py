@@ -109,6 +109,10 @@ def _near(wanted: str, names: set[str]) -> str:
 
 def _no_queue(intakes: Sequence[Intake]) -> str:
     """What each input holds instead, and what to add."""
+    lives = [intake for intake in intakes if intake.where.startswith("http")]
+    if lives and any(intake.notes for intake in lives):
+        # the notes of a running broker say why, before this
+        return "so there is no queue to advise"
     inputs: dict[str, list[Intake]] = {}
     for intake in intakes:
         inputs.setdefault(intake.where, []).append(intake)

@@ -20,7 +20,7 @@ from prefetch_advisor.sources import http_errors
 from prefetch_advisor.sources.certificates import check_certificates
 from prefetch_advisor.sources.endpoint import Connection
 from prefetch_advisor.sources.http_errors import ApiError, BadAnswer, Failed, NotFound, Unreachable
-from prefetch_advisor.sources.json_text import decode, documents
+from prefetch_advisor.sources.json_text import CUT_OFF, decode, documents
 from prefetch_advisor.sources.redaction import basic_credentials
 from prefetch_advisor.sources.tcp import answers_amqp
 
@@ -203,6 +203,8 @@ class Client:
             return error
         if isinstance(error, requests.exceptions.ProxyError):
             return http_errors.proxy_failed(connection, path)
+        if isinstance(error, requests.exceptions.ContentDecodingError):
+            return http_errors.spoiled(connection, path)
         timeouts = (requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError)
         found = list(http_errors.causes(error))
         if any(isinstance(one, requests.exceptions.ConnectTimeout) for one in found):
@@ -279,12 +281,16 @@ class Client:
         text = decode(answer.body)
         try:
             (document,) = documents(text, "")
-        except (InputError, ValueError):
-            pass
+        except InputError as error:
+            wrong = str(error)
+        except ValueError:
+            wrong = "more than one document"
         else:
             return document, None
         if text.lstrip()[:1] in ("{", "[") and "html" not in answer.kind:
-            return None, http_errors.half(self.connection, path)
+            if wrong.endswith(CUT_OFF):
+                return None, http_errors.half(self.connection, path)
+            return None, http_errors.unreadable(self.connection, path, wrong)
         return None, http_errors.not_json(self.connection, path, answer.kind, text)
 
     def _refusal(self, answer: _Answer, path: str) -> ApiError:

@@ -7,7 +7,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
+from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
 
 from prefetch_advisor.errors import AdvisorError
 from prefetch_advisor.sources.endpoint import HTTP_PORT, HTTPS_PORT, Connection
@@ -24,6 +24,8 @@ _NOT_TLS = (
 _WANTS_CERTIFICATE = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE", "BAD_CERTIFICATE", "UNKNOWN_CA")
 #: a server that speaks TLS answers plain HTTP with an alert
 _TLS_ALERT = re.compile(r"[\x15\x16]\x03")
+#: the one thing that every broker answers
+OVERVIEW = "/api/overview"
 _MANAGEMENT_IS_ON = f"the management API listens on {HTTP_PORT}, with TLS on {HTTPS_PORT}"
 
 
@@ -111,7 +113,13 @@ def from_exception(error: BaseException, connection: Connection, path: str) -> A
             )
         if isinstance(one, OSError) and one.errno in errno.errorcode and one.strerror:
             return Unreachable(f"{where} cannot be reached: {one.strerror}")
-    return Unreachable(f"{where} cannot be asked: {type(error).__name__}")
+    for one in found:
+        if isinstance(one, HTTPException):
+            return BadAnswer(
+                f"{where}: the answer to GET {path} has headers that cannot be read (too many, or "
+                "too long): is that the management API?"
+            )
+    return Unreachable(f"{where}: the answer to GET {path} cannot be read")
 
 
 def _origin(connection: Connection, name: str) -> str:
@@ -221,6 +229,22 @@ def half(connection: Connection, path: str) -> ApiError:
     )
 
 
+def spoiled(connection: Connection, path: str) -> ApiError:
+    """A body that is not packed as its headers say."""
+    return BadAnswer(
+        f"{address(connection)}: the answer to GET {path} cannot be unpacked as its "
+        "Content-Encoding says: what passes it on has spoiled it"
+    )
+
+
+def unreadable(connection: Connection, path: str, wrong: str) -> ApiError:
+    """A whole answer that begins as JSON and is none; ``wrong`` is ":line:column: what"."""
+    return BadAnswer(
+        f"{address(connection)}: the answer to GET {path} cannot be read: "
+        f"{redacted(wrong.removeprefix(':'), connection)}"
+    )
+
+
 def from_status(
     status: int, document: object, connection: Connection, path: str, text: str
 ) -> ApiError:
@@ -233,7 +257,13 @@ def from_status(
     elif status == 403:
         found = Refused(f"{where}: {_who(connection)} may not see this (403{says})")
     elif status == 404 and says:
-        found = NotFound(f"{where}: the broker has no such thing (404{says})")
+        hint = ""
+        if path == OVERVIEW:
+            # what every broker has, so that it was asked for at another place
+            hint = f": is the path prefix right (--path-prefix, now {connection.path_prefix})"
+            hint = hint if connection.path_prefix else ": does it need --path-prefix"
+            hint += "?"
+        found = NotFound(f"{where}: the broker has no such thing (404{says}){hint}")
     elif status == 404:
         prefix = connection.path_prefix or "none"
         found = NotFound(

@@ -18,6 +18,7 @@ _REVERSED = re.compile(r"\\u[0-9A-F][01]00")
 _PLAIN_ESCAPE = re.compile(r"\\x\{([0-9A-Fa-f]{1,6})\}")
 #: what is left of an escape (rabbitmqctl's too) or a number at the very end
 _CUT = re.compile(r"\\?(?:u[0-9A-Fa-f]{0,4}|x(?:\{[0-9A-Fa-f]{0,6})?)|-|\.|[eE][+-]?")
+CUT_OFF = "the file is cut off"
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 
@@ -123,7 +124,7 @@ def _broken(error: json.JSONDecodeError, text: str, where: str) -> InputError:
     place = f"{where}:{error.lineno}:{error.colno}"
     if cut:
         return InputError(
-            f"{place}: expected the rest of a JSON document, found its end: the file is cut off"
+            f"{place}: expected the rest of a JSON document, found its end: {CUT_OFF}"
         )
     return InputError(f"{place}: expected JSON ({error.msg.lower()}), found {rest[:40]!r}")
 

@@ -15,6 +15,10 @@ from prefetch_advisor.sources.http_errors import ApiError, BadAnswer, Unreachabl
 
 #: the most that brokers give
 PAGE_SIZE: Final = 500
+#: a list may grow while it is read, to twice its pages and so many more
+_PAGES_MORE = 20
+#: pages in a row that bring nothing new
+_REPEATED = 3
 Query = Mapping[str, object]
 _COUNTERS = ("publish", "deliver", "deliver_no_ack", "get", "get_no_ack", "ack", "redeliver")
 
@@ -108,6 +112,7 @@ def pages(
         ApiError: a page cannot be had.
     """
     page, seen = 1, set[str]()
+    most = repeated = 0
     while True:
         try:
             document = client.get(path, {"page": page, "page_size": PAGE_SIZE, **query})
@@ -123,6 +128,13 @@ def pages(
                 fresh.append(item)
         yield fresh
         count = document.get("page_count") if isinstance(document, Mapping) else None
+        most = most or (2 * count + _PAGES_MORE if type(count) is int else 0)
+        repeated = 0 if fresh else repeated + 1
+        if page < (count or 0) and (repeated == _REPEATED or page >= most):
+            raise BadAnswer(
+                f"{client.where(path)}: the list does not end: page {page} of {count} brings "
+                f"{'nothing new' if repeated else 'yet more'}"
+            )
         if type(count) is not int or page >= count:
             total = document.get("filtered_count") if isinstance(document, Mapping) else None
             if type(total) is int and len(seen) < total:

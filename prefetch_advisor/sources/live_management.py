@@ -10,7 +10,14 @@ from typing import Final
 from prefetch_advisor.model.observation import Coverage, Intake, QueueRow, SourceKind
 from prefetch_advisor.sources import management
 from prefetch_advisor.sources.http import Client, segment
-from prefetch_advisor.sources.http_errors import ApiError, BadAnswer, NotFound, Refused, Unreachable
+from prefetch_advisor.sources.http_errors import (
+    OVERVIEW,
+    ApiError,
+    BadAnswer,
+    NotFound,
+    Refused,
+    Unreachable,
+)
 from prefetch_advisor.sources.live_lists import (
     MINUTE,
     QUEUE_COLUMNS,
@@ -64,7 +71,7 @@ def observe(
 
 def _overview(asking: Asking) -> Intake:
     """Asked first: whatever is wrong between here and the broker shows here."""
-    path = "/api/overview"
+    path = OVERVIEW
     document = asking.client.get(path, {"columns": _OVERVIEW})
     where = asking.client.where(path)
     if not isinstance(document, Mapping) or not document.keys() & _VERSIONS:
@@ -163,7 +170,13 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     if consumers is not None:
         # a monitoring user sees the consumers of virtual hosts whose queues it may not see
         hidden = {row.vhost for row in consumers.consumers} - visible
-        kept = tuple(row for row in consumers.consumers if row.vhost in visible)
+        listed = {(row.vhost, row.name) for row in queues.queues}
+        # rows of a deleted queue stay for a while, without the channel that is gone
+        kept = tuple(
+            row
+            for row in consumers.consumers
+            if row.vhost in visible and (row.channel or (row.vhost, row.queue) in listed)
+        )
         coverage = _covered(queues.queues, consumers.coverage)
         found.append(replace(consumers, consumers=kept, coverage=coverage))
         if hidden and queues.queues:
