@@ -97,6 +97,8 @@ class ProbeResult:
     elapsed: float
     #: things to tell beside the figures
     notes: tuple[str, ...] = ()
+    #: Ctrl-C came before the end
+    interrupted: bool = False
 
 
 def batch_size(message_size: int, wanted: int) -> int:
@@ -133,6 +135,7 @@ def summarise(
     version: str | None,
     measured_from: str,
     notes: tuple[str, ...] = (),
+    interrupted: bool = False,
 ) -> ProbeResult:
     """The result of a run that has at least :data:`LEAST_CYCLES` cycles."""
     import numpy as np
@@ -157,6 +160,7 @@ def summarise(
         warm_up=readings.warm_up,
         elapsed=readings.elapsed,
         notes=notes,
+        interrupted=interrupted,
     )
 
 

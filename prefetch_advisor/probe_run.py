@@ -47,7 +47,7 @@ def measure(plan: ProbePlan) -> ProbeResult:
 
     Raises:
         AdvisorError: it cannot be reached or used, or does not answer in time.
-        KeyboardInterrupt: Ctrl-C, once all is clean.
+        KeyboardInterrupt: Ctrl-C before enough was measured, once all is clean.
     """
     broken = failures()
     with silent():
@@ -57,12 +57,21 @@ def measure(plan: ProbePlan) -> ProbeResult:
             raise AdvisorError(explain(error, plan.uri, plan.timeout)) from None
         # before it there is nothing to clean up
         with Stop() as stop:
-            return _measured(connection, plan, stop)
+            result = _measured(connection, plan, stop)
+            if result.interrupted:
+                stop.taken()
+            return result
 
 
 def measure_round_trip(plan: ProbePlan) -> RoundTrip:
-    """R of the path from here to the broker, with samples; raises as :func:`measure`."""
-    return round_trip(measure(plan))
+    """R of the path from here to the broker, with samples; raises as :func:`measure`.
+
+    An interrupt ends it however much was measured: it is not what was asked for.
+    """
+    result = measure(plan)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return round_trip(result)
 
 
 def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
@@ -70,9 +79,15 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
     queue = ProbeQueue(connection, plan)
     cycles = Cycles(connection, queue, plan, stop)
     failure = left = None
+    interrupted = False
     try:
         queue.declare()
         cycles.run()
+    except KeyboardInterrupt:
+        # what was measured until then is as good, if there is enough of it
+        interrupted = not stop.insisted and len(cycles.readings.rtt) >= LEAST_CYCLES
+        if not interrupted:
+            raise
     except failures() as error:
         failure = explain(error, plan.uri, plan.timeout, cycles.blocked)
     except AdvisorError as error:
@@ -90,6 +105,7 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
         version=version,
         measured_from=socket.gethostname(),
         notes=(left,) if left else (),
+        interrupted=interrupted,
     )
 
 
@@ -158,7 +174,7 @@ class Cycles:
             cycle += 1
             if not warm_up:
                 readings.rtt.append(took)
-        readings.elapsed = time.perf_counter() - start
+            readings.elapsed = time.perf_counter() - start
         if len(readings.rtt) < LEAST_CYCLES:
             raise AdvisorError(
                 f"only {units.plural(cycle, 'cycle')} within {units.duration(plan.duration)}: "

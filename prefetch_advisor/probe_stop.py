@@ -52,6 +52,14 @@ class Stop:
             raise KeyboardInterrupt
         self._noted = number
 
+    def taken(self) -> None:
+        """What was noted is reported as an interrupt by somebody else: Ctrl-C is not raised again.
+
+        A SIGTERM or SIGHUP still ends the process as one.
+        """
+        if self._noted == signal.SIGINT:
+            self._noted = None
+
     def check(self) -> None:
         """Stop here if a signal was noted.
 

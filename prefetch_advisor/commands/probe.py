@@ -124,4 +124,7 @@ def run(options: ProbeOptions) -> int:
         place = output.report_options(options.output, details=False, all_queues=False)
         text = probe_report.table(result, place)
     output.write(text, options.output)
+    if result.interrupted:
+        output.remark(["interrupted: the report covers what was measured until then"])
+        return ExitCode.INTERRUPTED
     return ExitCode.OK

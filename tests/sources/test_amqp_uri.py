@@ -74,6 +74,8 @@ def test_tls_settings_come_from_the_query_and_the_rest_of_it_is_named():
         f"amqp://u:{SECRET}@h:0",
         f"amqp://u:{SECRET}@h:{SECRET}",
         f"amqp://u:{SECRET}%ff@h",
+        f"amqp://u:{SECRET}%zz@h",
+        f"amqp://u:{SECRET}%@h",
         f"amqp://u:{SECRET}\udcff@h",
         f"amqp://u:{SECRET}@a..b",
         f"amqp://u:{SECRET}@{'x' * 64}.example",

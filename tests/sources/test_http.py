@@ -149,6 +149,8 @@ def test_404_of_the_broker_is_told_from_404_of_anything_else():
         error = failure(server)
     assert isinstance(error, NotFound)
     assert "the broker has no such thing (404, Object Not Found: Not Found)" in str(error)
+    # what every broker has
+    assert "does it need --path-prefix?" in str(error)
     with serving(says(reply(HTML, "404 Not Found", "text/html"))) as server:
         error = failure(server, path_prefix="/rabbit")
     assert isinstance(error, NotFound)
@@ -292,6 +294,32 @@ def test_half_a_document_is_said(answer):
         error = failure(server)
     assert isinstance(error, BadAnswer)
     assert "ends in the middle" in str(error)
+
+
+def test_a_whole_document_that_cannot_be_read_is_not_called_cut_off():
+    with serving(says(reply(b'[{"name": "q", }]'))) as server:
+        error = failure(server)
+    assert isinstance(error, BadAnswer)
+    assert "cannot be read: 1:" in str(error)
+    assert "in the middle" not in str(error)
+
+
+def test_a_body_that_is_not_packed_as_it_says_is_said():
+    spoiled = reply(b"[1, 2, 3]", "200 OK", "application/json", "Content-Encoding: gzip")
+    with serving(says(spoiled)) as server:
+        error = failure(server)
+    assert isinstance(error, BadAnswer)
+    assert "cannot be unpacked as its Content-Encoding says" in str(error)
+
+
+@pytest.mark.parametrize(
+    "headers", [[f"X-{i}: y" for i in range(500)], ["X: " + "y" * 70_000]], ids=["many", "long"]
+)
+def test_headers_beyond_reading_are_said(headers):
+    with serving(says(reply(b"[]", "200 OK", "application/json", *headers))) as server:
+        error = failure(server)
+    assert isinstance(error, BadAnswer)
+    assert "headers that cannot be read" in str(error)
 
 
 def test_an_error_of_the_broker_is_shown_escaped():

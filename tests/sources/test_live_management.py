@@ -290,6 +290,32 @@ def test_an_idle_broker_is_told_from_one_that_shows_nothing():
     assert "user 'ops' sees no virtual host" in notes(seen(broker))
 
 
+@pytest.mark.parametrize("grows", [True, False], ids=["that grows", "that repeats"])
+def test_a_list_without_end_is_given_up(grows):
+    broker = CapturedBroker("4.3")
+    model = broker.queues[0]
+
+    def page(query):
+        number = int(query["page"])
+        name = f"q{number}" if grows else "q"
+        count = number + 5 if grows else 10**6
+        return 200, {"items": [{**model, "name": name}], "page_count": count}
+
+    broker.instead["/api/queues"] = page
+    with pytest.raises(BadAnswer, match="the list does not end: page"):
+        seen(broker)
+
+
+def test_consumers_left_over_of_a_deleted_queue_make_no_queue():
+    broker = CapturedBroker("4.3")
+    gone = {**broker.consumers[0], "queue": {"vhost": "/", "name": "gone"}}
+    # one without its channel is left over, one with it is younger than the list of queues
+    broker.consumers = [*broker.consumers, {**gone, "channel_details": []}]
+    assert ("/", "gone") not in by_key(combine(seen(broker)))
+    broker.consumers = [*broker.consumers, gone]
+    assert ("/", "gone") in by_key(combine(seen(broker)))
+
+
 def test_consumers_of_virtual_hosts_that_are_hidden_make_no_queues():
     broker = CapturedBroker("4.3")
     broker.queues = [q for q in broker.queues if q["vhost"] == "/"]
