@@ -11,7 +11,8 @@ from prefetch_advisor.model.figures import (
     ProcessingTime,
     RoundTrip,
 )
-from prefetch_advisor.model.observation import Distribution, QueueObservation, TimingRow
+from prefetch_advisor.model.observation import QueueObservation
+from prefetch_advisor.model.timing import Distribution, TimingRow
 from prefetch_advisor.statistics import mean_interval
 from prefetch_advisor.units import duration, number, rate
 from prefetch_advisor.window import Window, busiest_minute
