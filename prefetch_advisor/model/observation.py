@@ -95,8 +95,6 @@ class QueueRow:
     #: x-arguments and effective policy keys, without the "x-" prefix, arguments winning
     settings: Mapping[str, object] = field(default_factory=dict)
     exclusive: bool | None = None
-    #: consumer_capacity / utilisation: never more than a hint
-    capacity: float | None = None
     #: oldest first; one element with the present depth where there is no history
     lengths: tuple[LengthSample, ...] = ()
     #: oldest first
