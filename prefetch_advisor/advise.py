@@ -30,12 +30,16 @@ from prefetch_advisor.recommend import (
     current_settings,
     recommend,
     size_for,
+    with_waiting,
 )
 from prefetch_advisor.sizing import NotSized, Sizing
+from prefetch_advisor.unequal import Own, own_prefetches
 from prefetch_advisor.units import duration, rate
 from prefetch_advisor.window import look
 
 _ARRIVAL = "--arrival-rate"
+#: queues for which waits are simulated without being asked for
+FEW_QUEUES = 10
 
 
 def advise(
@@ -55,7 +59,10 @@ def advise(
     """
     return Report(
         broker=broker,
-        queues=tuple(advise_queue(q, given, policy, unused_channels) for q in queues),
+        queues=tuple(
+            advise_queue(q, given, policy, unused_channels, len(queues) <= FEW_QUEUES)
+            for q in queues
+        ),
         findings=tuple(_about_broker(broker)),
         generated_at=generated_at,
         inputs=tuple(inputs),
@@ -67,8 +74,13 @@ def advise_queue(
     given: Given,
     policy: Policy,
     unused_channels: Sequence[ChannelRow] = (),
+    waits: bool = False,
 ) -> QueueAdvice:
-    """Advice for one queue: observation, estimates, verdict, sizing, findings."""
+    """Advice for one queue: observation, estimates, verdict, sizing, findings.
+
+    ``waits``: simulate how long its messages wait, a tenth of a second, also where no longest
+    wait was asked for.
+    """
     window = look(observation)
     force = in_force(observation, window)
     estimates = estimate(observation, window, given)
@@ -78,10 +90,18 @@ def advise_queue(
     sizing = size_for(case, outcome, estimates)
     barred = barred_because(case)
     count = count_for(case, outcome, estimates, barred)
+    if waits or policy.max_wait is not None:
+        count = with_waiting(case, estimates, sizing, count)
     current = current_settings(case, estimates, sizing, count)
     recommended = recommend(case, outcome, estimates, sizing, count, current)
-    judged = Judged(case, outcome, estimates, current, recommended, unused_channels, barred)
     sized = sizing if isinstance(sizing, Sizing) else None
+    conflict = sizing.conflict if isinstance(sizing, NotSized) else None
+    own = own_prefetches(
+        case, estimates, sized.prefetch if sized else None, outcome.scattered is not None
+    )
+    judged = Judged(
+        case, outcome, estimates, current, recommended, unused_channels, barred, conflict, own
+    )
     return QueueAdvice(
         key=observation.key,
         type=case.row.type if case.row else None,
@@ -102,7 +122,7 @@ def advise_queue(
         rule=sized.rule if sized else None,
         fed=sized.fed if sized else None,
         recommended=recommended,
-        consumers=_consumers(case, recommended),
+        consumers=_consumers(case, recommended, own),
         findings=(*outcome.findings, *hints(judged)),
         notes=tuple(_notes(case)),
     )
@@ -150,9 +170,15 @@ def _observed(case: Case) -> Observed:
     )
 
 
-def _consumers(case: Case, recommended: Recommended) -> tuple[ConsumerAdvice, ...]:
+def _consumers(case: Case, recommended: Recommended, own: Own | None) -> tuple[ConsumerAdvice, ...]:
     rates = _own_rates(case)
     advised = recommended.prefetch
+    each = own.prefetches if own is not None and advised is not None else {}
+    if case.observation.consumers is None:
+        # those of the timings, where they must be told apart
+        return tuple(
+            ConsumerAdvice(name, None, None, None, None, None, n) for name, n in each.items()
+        )
     rows = [c.row for c in case.observation.consumers or ()]
     return tuple(
         [
@@ -163,7 +189,7 @@ def _consumers(case: Case, recommended: Recommended) -> tuple[ConsumerAdvice, ..
                 row.ack,
                 row.active,
                 rates.get(row.channel),
-                advised,
+                each.get(row.channel or "", advised),
             )
             for row in rows
         ]

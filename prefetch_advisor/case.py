@@ -7,7 +7,14 @@ from dataclasses import replace
 from prefetch_advisor.config import Policy
 from prefetch_advisor.limits import InForce
 from prefetch_advisor.model.advice import Confidence, Finding, Verdict
-from prefetch_advisor.model.figures import Estimates, FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import (
+    ClientKind,
+    Concurrency,
+    Estimates,
+    FigureSource,
+    ProcessingTime,
+    RoundTrip,
+)
 from prefetch_advisor.model.observation import Channel, QueueObservation, QueueRow
 from prefetch_advisor.model.record import record
 from prefetch_advisor.window import Fill, Window, departures, fill
@@ -53,6 +60,21 @@ class Case:
     saturated: bool
     #: its consumers' channels serve other queues too: their thread is shared
     shared_thread: bool = False
+
+    @property
+    def backlog(self) -> int | None:
+        """Messages ready and unacked; ``None`` unknown."""
+        return None if self.ready is None else self.ready + (self.unacked or 0)
+
+    @property
+    def batch(self) -> int:
+        """Messages that a consumer acks together."""
+        return self.estimates.batch
+
+    @property
+    def client(self) -> ClientKind:
+        """The kind of client its consumers are."""
+        return self.estimates.concurrency.kind
 
     @property
     def held_by_clients(self) -> bool:
@@ -155,13 +177,23 @@ def make_case(
         row=row,
         ready=window.ready,
         unacked=window.unacked,
-        concurrency=int(estimates.concurrency.value),
+        concurrency=_concurrency(estimates.concurrency, force, servers, window.unacked),
         servers=servers,
         consumer_count=counted,
         server_rate=_server_rate(window, servers, tuple(channels.values()), shared),
         saturated=saturated,
         shared_thread=shared,
     )
+
+
+def _concurrency(known: Concurrency, force: InForce, servers: int, unacked: int | None) -> int:
+    """k; of an async client what it may hold, or without a limit what it holds."""
+    if known.value is not None:
+        return int(known.value)
+    held = force.per_server
+    if held is None:
+        held = (unacked or 0) / servers if servers else 0
+    return max(1, round(held))
 
 
 def channel_rate(channel: Channel) -> float | None:

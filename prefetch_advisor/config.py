@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from prefetch_advisor.model.figures import RoundTrip
+from prefetch_advisor.model.figures import ClientKind, RoundTrip
 
 #: AMQP 0-9-1 carries the prefetch in 16 bits
 MAX_PREFETCH = 65_535
+#: busy shares wanted where none is given
+TARGET, LOOP_TARGET = 0.98, 0.95
 #: what a quorum queue makes of prefetch 0
 QUORUM_UNLIMITED = 2_000
 #: above it the broker's documentation sees diminishing returns
@@ -22,14 +24,29 @@ FEW_SAMPLES = 20
 class Policy:
     """Targets of the sizing."""
 
-    #: share of its time a consumer should be busy while messages wait
-    target_busy_share: float = 0.98
+    #: share of its time a consumer should be busy while messages wait; ``None``: 0.98, and 0.95
+    #: for handlers that block their event loop, which more would cost a great deal
+    target_busy_share: float | None = None
     #: highest offered load per worker
     max_utilisation: float = 0.8
     #: seconds within which the present backlog must be worked off; ``None``: no wish
     drain_within: float | None = None
     #: the present count of consumers is kept while its utilisation lies between these
     keep_utilisation: tuple[float, float] = (0.6, 0.85)
+    #: seconds that a message may wait on average until it is begun; ``None``: no wish
+    max_wait: float | None = None
+    #: bytes of message bodies that one consumer may hold; ``None``: no limit
+    memory_budget: float | None = None
+    #: seconds that the last prefetched message may wait in the client; ``None``: no limit
+    max_buffered_time: float | None = None
+    #: messages must be handled one after the other, in order
+    ordered: bool = False
+
+    def target(self, kind: ClientKind) -> float:
+        """The busy share wanted of this kind of client."""
+        if self.target_busy_share is not None:
+            return self.target_busy_share
+        return LOOP_TARGET if kind == "loop" else TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +57,16 @@ class Given:
     rtt: float | None = None
     #: messages one consumer works on at once
     concurrency: int | None = None
+    #: the kind of client; ``None``: workers, as many as the concurrency
+    client: ClientKind | None = None
     arrival_rate: float | None = None
     #: coefficient of variation of the processing time
     cv: float | None = None
     #: a round trip that was measured or bounded for every queue: a probe, a TCP connect
     round_trip: RoundTrip | None = None
+    #: messages that are acked together
+    batch: int | None = None
+    #: mean bytes of a message's body
+    message_bytes: float | None = None
+    #: the broker's delivery acknowledgement timeout, seconds
+    consumer_timeout: float | None = None

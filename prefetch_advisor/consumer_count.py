@@ -35,6 +35,8 @@ class ConsumerCount:
     keep: bool
     #: why this count, or why none
     reason: str
+    #: seconds until a message is begun, on average, at the recommended count and prefetch
+    wait: float | None = None
 
 
 def count_consumers(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heapreplace
+from heapq import heappop, heappush, heapreplace
 from itertools import cycle, islice, repeat
 from typing import TYPE_CHECKING
 
@@ -53,13 +53,21 @@ def busy_share(
     prefetch: int,
     workers: int = 1,
     length: Span | None = None,
+    batch: int = 1,
 ) -> float:
     """Share of their time that the workers work, cycling through the samples.
 
     Seconds. For one worker and a constant round trip
     done(i) = max(done(i-1), done(i-N) + R) + P(i); else in order of completion and arrival.
+    ``batch`` messages are acked together when the last of them is done.
+
+    Raises:
+        ValueError: a prefetch below the batch: nothing would ever be acked.
     """
     length = length or span(prefetch)
+    if batch > 1:
+        delays = rtt if isinstance(rtt, (int, float)) else _plain(rtt)
+        return circulate_in_groups(_plain(processing), delays, prefetch, workers, length, batch)
     if workers == 1 and isinstance(rtt, (int, float)):
         if prefetch < _FEW:
             return _one_by_one(_plain(processing), rtt, prefetch, length)
@@ -95,6 +103,53 @@ def circulate(
     _advance(islice(pairs, length.warm), arrivals, free)
     begin, pending = _now(arrivals, free)
     work = _advance(islice(pairs, length.total - length.warm), arrivals, free)
+    end, left = _now(arrivals, free)
+    return _share(work + pending - left, workers * (end - begin))
+
+
+def circulate_in_groups(
+    processing: Sequence[float],
+    rtt: float | Sequence[float],
+    prefetch: int,
+    workers: int,
+    length: Span,
+    batch: int,
+) -> float:
+    """As :func:`circulate`, acks leaving for ``batch`` messages at once, in order of completion."""
+    if not 1 <= batch <= prefetch:
+        raise ValueError(f"a prefetch of {prefetch} never fills a batch of {batch}")
+    arrivals, free = [0.0] * prefetch, [0.0] * workers
+    delays = repeat(float(rtt)) if isinstance(rtt, (int, float)) else cycle(rtt)
+    times = cycle(processing)
+    under_way: list[float] = []
+    done = 0
+
+    def settle() -> None:
+        """Ack what is done before the next message can start."""
+        nonlocal done
+        while under_way and not (arrivals and max(arrivals[0], free[0]) < under_way[0]):
+            now = heappop(under_way)
+            done += 1
+            if done == batch:
+                done = 0
+                back = now + next(delays)
+                for _ in range(batch):
+                    heappush(arrivals, back)
+
+    def advance(count: int) -> float:
+        work = 0.0
+        for time in islice(times, count):
+            settle()
+            end = max(heappop(arrivals), free[0]) + time
+            heapreplace(free, end)
+            heappush(under_way, end)
+            work += time
+        settle()
+        return work
+
+    advance(length.warm)
+    begin, pending = _now(arrivals, free)
+    work = advance(length.total - length.warm)
     end, left = _now(arrivals, free)
     return _share(work + pending - left, workers * (end - begin))
 

@@ -4,7 +4,9 @@ P may still be unknown here: where a queue is saturated the diagnosis infers it.
 """
 
 from prefetch_advisor.config import Given
+from prefetch_advisor.limits import version_of
 from prefetch_advisor.model.figures import (
+    Concurrency,
     Estimates,
     Figure,
     FigureSource,
@@ -14,8 +16,8 @@ from prefetch_advisor.model.figures import (
 from prefetch_advisor.model.observation import QueueObservation
 from prefetch_advisor.model.timing import Distribution, TimingRow
 from prefetch_advisor.statistics import mean_interval
-from prefetch_advisor.units import duration, number, rate
-from prefetch_advisor.window import Window, busiest_minute
+from prefetch_advisor.units import duration, number, plural, rate, size
+from prefetch_advisor.window import EPOCH, Window, busiest_minute
 
 #: publish rate and departures + growth may differ by this share before it is said
 CROSS_CHECK = 0.10
@@ -23,6 +25,14 @@ CROSS_CHECK = 0.10
 _FULL = 0.98
 #: departures from which an unsaturated queue bounds P
 LEAST_DEPARTURES = 30
+#: seconds of a broker's history from which it tells what arrives
+LEAST_HISTORY = 15.0
+_ONE_AT_A_TIME = Concurrency(
+    1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more"
+)
+_DEFAULT = "the broker's default; --consumer-timeout if it is set otherwise"
+_TIMEOUT_OF_15_MIN = Figure(900.0, FigureSource.ASSUMED, _DEFAULT)
+_TIMEOUT_OF_30_MIN = Figure(1800.0, FigureSource.ASSUMED, _DEFAULT)
 
 
 def estimate(observation: QueueObservation, window: Window, given: Given) -> Estimates:
@@ -34,7 +44,16 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
         concurrency=_concurrency(timings, given),
         arrival_rate=_arrival_rate(observation, window, given),
         redelivered_share=_redelivered_share(window),
+        message_bytes=_message_bytes(observation, given),
+        ack_timeout=_ack_timeout(observation, given),
+        batch=given.batch or 1,
     )
+
+
+def young(window: Window) -> bool:
+    """A history too short for what arrives: a burst, or the filling of a new queue, is no rate."""
+    timed = window.lengths and (window.lengths[-1].at or 0.0) > EPOCH
+    return bool(timed) and 0 < window.span < LEAST_HISTORY
 
 
 def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[float, float] | None:
@@ -131,13 +150,60 @@ def _round_trip(timings: TimingRow | None, given: Given) -> RoundTrip | None:
     )
 
 
-def _concurrency(timings: TimingRow | None, given: Given) -> Figure:
+def _concurrency(timings: TimingRow | None, given: Given) -> Concurrency:
+    if given.client == "async":
+        origin = "--concurrency async: as many as the prefetch"
+        return Concurrency(None, FigureSource.GIVEN, origin, "async")
+    if given.client == "loop":
+        origin = "--concurrency loop: one, which holds the acks up"
+        return Concurrency(1, FigureSource.GIVEN, origin, "loop")
     if given.concurrency is not None:
-        return Figure(given.concurrency, FigureSource.GIVEN, "--concurrency")
+        return Concurrency(given.concurrency, FigureSource.GIVEN, "--concurrency")
     if timings is not None and timings.concurrency is not None:
         seen = max(1, round(timings.concurrency))
-        return Figure(seen, FigureSource.MEASURED, f"started/finished of {timings.where}")
-    return Figure(1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more")
+        return Concurrency(seen, FigureSource.MEASURED, f"started/finished of {timings.where}")
+    return _ONE_AT_A_TIME
+
+
+def _message_bytes(observation: QueueObservation, given: Given) -> Figure | None:
+    """Mean bytes of a body: given, timed, or of what lies in the queue."""
+    if given.message_bytes is not None:
+        return Figure(given.message_bytes, FigureSource.GIVEN, "--message-bytes")
+    timings, row = observation.timings, observation.row
+    if timings is not None and timings.mean_bytes is not None:
+        return Figure(timings.mean_bytes, FigureSource.MEASURED, f"bytes of {timings.where}")
+    if row is None or not row.message_bytes:
+        return None
+    count = row.messages if row.messages is not None else (row.ready or 0) + (row.unacked or 0)
+    if not count:
+        return None
+    origin = f"{size(row.message_bytes)} in {plural(count, 'message')} of the queue"
+    return Figure(row.message_bytes / count, FigureSource.MEASURED, origin)
+
+
+def _ack_timeout(observation: QueueObservation, given: Given) -> Figure | None:
+    """The delivery acknowledgement timeout in force, seconds; ``None`` where there is none.
+
+    Since 3.8.15 15 min, since 3.8.17 30 min, by default, for every queue; since 4.3 for quorum
+    queues alone (release notes of these versions). Queues may set their own since 3.12.
+    """
+    if given.consumer_timeout is not None:
+        return Figure(given.consumer_timeout, FigureSource.GIVEN, "--consumer-timeout")
+    row, version = observation.row, version_of(observation.broker.version)
+    kind = row.type if row is not None else None
+    if version is not None and version >= (4, 3) and kind not in (None, "quorum"):
+        return None
+    if version is not None and version < (3, 8, 15):
+        return None
+    listed = [c.row.ack_timeout for c in observation.consumers or () if c.row.ack_timeout]
+    if listed:
+        return Figure(min(listed), FigureSource.MEASURED, "consumer_timeout of its consumers")
+    own = row.settings.get("consumer-timeout") if row is not None else None
+    if isinstance(own, int) and own > 0:
+        return Figure(own / 1000, FigureSource.MEASURED, "consumer-timeout of the queue")
+    if version is not None and version < (3, 8, 17):
+        return _TIMEOUT_OF_15_MIN
+    return _TIMEOUT_OF_30_MIN
 
 
 def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -> Figure | None:
@@ -150,6 +216,8 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
         growth = window.ready_growth if published is None else published
         return None if growth is None else _arrival(growth, "publish rate", throttled)
     gone = window.departures
+    if young(window):
+        return None
     if gone is not None and window.growth is not None and window.rates_span > 5:
         arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)

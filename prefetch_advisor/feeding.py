@@ -8,10 +8,22 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from prefetch_advisor.config import MAX_PREFETCH
+from prefetch_advisor.model.figures import ClientKind
 from prefetch_advisor.statistics import erlang_servers, tandem_busy_share
 
 #: shares nearer than this are equal: the rounding of the figures they come from
 CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How one consumer works on messages."""
+
+    #: k; 1 for a handler that blocks its loop
+    workers: int = 1
+    kind: ClientKind = "workers"
+    #: messages acked together
+    batch: int = 1
 
 
 class Feeding(Protocol):
@@ -73,6 +85,27 @@ class ExponentialFeeding:
         mean = self.steady
         load = mean.workers * mean.rtt / mean.processing
         return max(mean.guess(target), erlang_servers(load, 1 - target, MAX_PREFETCH))
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFeeding:
+    """A handler that blocks its event loop: acks leave when all buffered messages are handled.
+
+    So N messages and one round trip take turns, N P / (N P + R), however the times vary: of one
+    worker only. Measured on pika's SelectConnection.
+    """
+
+    steady: ConstantFeeding
+
+    def busy_share(self, prefetch: int) -> float:
+        work = prefetch * self.steady.processing
+        return work / (work + self.steady.rtt)
+
+    def guess(self, target: float) -> int:
+        """Exact: target / (1 - target) R / P."""
+        mean = self.steady
+        need = target / (1 - target) * mean.rtt / mean.processing
+        return max(1, math.ceil(need * (1 - CLOSE)))
 
 
 def fed_prefetch(feeding: Feeding, target: float, lower: int = 1) -> int:

@@ -47,15 +47,19 @@ def solve_processing(
 
 
 def processing_range(
-    rate: float, prefetch: float, rtt: float, concurrency: int, error: float
+    rate: float, prefetch: float, rtt: float, concurrency: int, error: float, *, loop: bool = False
 ) -> tuple[float, float]:
     """The least and the most P, constant times, for a round trip off by the share ``error``.
 
     P = min(k / x, N / x - R): the error of R is that of P in full where R is not covered, and
-    none where it stays covered. 0 where the longer round trip leaves no time.
+    none where it stays covered. 0 where the longer round trip leaves no time. In a loop
+    P = 1 / x - R / N.
     """
     most = concurrency / rate
     ends = (rtt * (1 + error), rtt * (1 - error))
+    if loop:
+        least, longest = (max(0.0, 1 / rate - trip / prefetch) for trip in ends)
+        return least, longest
     least, longest = (max(0.0, min(most, prefetch / rate - trip)) for trip in ends)
     return least, longest
 

@@ -34,7 +34,7 @@ def judge(case: Case, processing: ProcessingTime, x: float, n: float, full: str)
     if busy >= BUSY:
         reason = f"{full}, and consumers are busy {percent(min(busy, 1.0))} of their time ({each})"
         return Outcome(Verdict.PROCESSING_BOUND, reason, case.confidence())
-    effective = max(0.0, n / x - processing.mean)
+    effective = max(0.0, n / x - processing.mean * (n if case.client == "loop" else 1))
     reason = (
         f"{full}, but consumers are busy only {percent(busy)} of their time ({each}): they wait "
         f"{duration(effective)} for the next delivery"
@@ -45,7 +45,7 @@ def judge(case: Case, processing: ProcessingTime, x: float, n: float, full: str)
         return _waiting(case, reason, doubt, (), _seen(effective, n, x))
     if effective > 2 * given.mean + 0.001:
         held = _acks_held(case, effective, given)
-        covers = n * processing.mean / (k * (processing.mean + given.mean))
+        covers = _share(case, processing.mean, given.mean, n)
         doubt = _doubt(effective, given)
         far = covers >= FED or effective > FAR * given.mean
         return _waiting(
@@ -54,6 +54,13 @@ def judge(case: Case, processing: ProcessingTime, x: float, n: float, full: str)
     # the measured one is as good, and may carry its spread
     near = effective >= 0.5 * given.mean
     return _waiting(case, reason, None, (), None if near else _seen(effective, n, x))
+
+
+def _share(case: Case, processing: float, rtt: float, n: float) -> float:
+    """The busy share that constant times make, or a loop; above 1 where n is more than enough."""
+    if case.client == "loop":
+        return n * processing / (n * processing + rtt)
+    return n * processing / (case.concurrency * (processing + rtt))
 
 
 def _seen(effective: float, n: float, x: float) -> RoundTrip:

@@ -53,7 +53,9 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
     """The limit of one queue, from its consumers, their channels, its type and its samples."""
     consumers = observation.consumers
     if consumers is None:
-        return InForce(Limit(None, "unknown", "measured", "no list of consumers was read"))
+        counted = [c.other for c in observation.contradictions if c.figure == "consumers"]
+        origin = counted[0] if counted else "no list of consumers was read"
+        return InForce(Limit(None, "unknown", "measured", origin))
     single_active = is_single_active(observation)
     active = active_consumers(observation, single_active)
     ours = tuple([c for c in active if not is_internal(c)])

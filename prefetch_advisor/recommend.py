@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from prefetch_advisor.bounds import upper_bounds
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
+from prefetch_advisor.estimate import young
+from prefetch_advisor.feeding import Handling
 from prefetch_advisor.hints.consistency import contradiction
 from prefetch_advisor.model.advice import Current, Recommended, Verdict
 from prefetch_advisor.model.figures import Estimates, FigureSource
 from prefetch_advisor.saturation import rtt_covered
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
+from prefetch_advisor.sizing_async import size_async
+from prefetch_advisor.units import duration
+from prefetch_advisor.waiting import Waiting, with_wait
 
 #: what more prefetch or more consumers cannot mend
 _NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
@@ -24,18 +31,45 @@ def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | Not
     processing = estimates.processing
     if outcome.scattered is not None and processing is not None:
         processing = replace(processing, mean=outcome.scattered)
+    exponential = outcome.scattered is not None
+    bounds = partial(
+        upper_bounds,
+        workers=case.concurrency,
+        policy=case.policy,
+        message_bytes=estimates.message_bytes,
+        ack_timeout=estimates.ack_timeout,
+        exponential=exponential,
+    )
+    if case.client == "async":
+        return size_async(
+            processing,
+            estimates.rtt,
+            estimates.arrival_rate,
+            case.policy,
+            consumers=case.servers or None,
+            present=_present(case),
+            backlog=case.backlog,
+            redelivered_share=estimates.redelivered_share,
+            batch=case.batch,
+            bounds=partial(bounds, workers=1),
+        )
     return size(
         processing,
         estimates.rtt,
-        case.concurrency,
+        Handling(case.concurrency, case.client, case.batch),
         case.policy,
         _present(case),
-        exponential=outcome.scattered is not None,
+        exponential=exponential,
+        bounds=bounds,
     )
 
 
 def barred_because(case: Case) -> str | None:
     """Why more consumers would not share the work; ``None`` where they would."""
+    if case.policy.ordered:
+        return "messages must be handled in order (--ordered): one consumer, one at a time"
+    if case.client == "async":
+        return "each of these consumers starts as much at once as its prefetch lets it: raise that"
     if case.force.single_active:
         return "a single active consumer queue is worked off by one consumer"
     if any(c.row.exclusive for c in case.force.active):
@@ -58,14 +92,38 @@ def count_for(
         case.concurrency,
         case.policy,
         present=None if case.shared_thread else case.servers or None,
-        backlog=None if case.ready is None else case.ready + (case.unacked or 0),
+        backlog=case.backlog,
         redelivered_share=estimates.redelivered_share,
         barred=barred,
     )
     doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
+    if doubt is None and estimates.arrival_rate is None and young(case.window):
+        doubt = (
+            f"{duration(case.window.span)} of history are too short to tell what arrives: ask "
+            "again in a minute, or give --arrival-rate"
+        )
     if doubt is None or barred is not None:
         return _while_all_are_busy(case, outcome, count)
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
+
+
+def with_waiting(
+    case: Case, estimates: Estimates, sizing: Sizing | NotSized, count: ConsumerCount
+) -> ConsumerCount:
+    """The count with the wait that it makes of Poisson arrivals; a larger one where that is long.
+
+    Nothing is said of clients that hold their acks back (loop, batches): what they make of
+    arrivals is not simulated.
+    """
+    processing, arrival, rtt = estimates.processing, estimates.arrival_rate, estimates.rtt
+    if count.recommended is None or not isinstance(sizing, Sizing) or case.client != "workers":
+        return count
+    if processing is None or rtt is None or arrival is None or not arrival.value or case.batch > 1:
+        return count
+    rate = arrival.value * (1 + estimates.redelivered_share)
+    waiting = Waiting(rate, processing, rtt.mean, Handling(case.concurrency))
+    prefetch = (_present(case) if sizing.keep else None) or sizing.prefetch
+    return with_wait(count, waiting, prefetch, case.policy.max_wait)
 
 
 def _while_all_are_busy(case: Case, outcome: Outcome, count: ConsumerCount) -> ConsumerCount:
@@ -111,7 +169,11 @@ def current_settings(
         busy_share=busy,
         utilisation=count.utilisation_present,
         buffered_time=buffered,
-        rtt_covered=rtt_covered(present, k, x) if case.saturated and x and present else None,
+        rtt_covered=(
+            rtt_covered(present, k, x, case.client)
+            if case.saturated and x and present and case.client != "async"
+            else None
+        ),
     )
 
 
@@ -216,4 +278,5 @@ def _advice(count: ConsumerCount, reason: str, prefetch: int | None = None) -> R
         reason=reason,
         consumers_reason=count.reason,
         keep_consumers=count.keep,
+        wait=count.wait,
     )

@@ -52,12 +52,16 @@ class ReplayFeeding:
     lanes: tuple[Lane, ...]
     workers: int
     steady: ConstantFeeding
+    #: messages acked together
+    batch: int = 1
     _known: dict[int, float] = field(default_factory=dict, repr=False)
 
     def guess(self, target: float) -> int:
-        return self.steady.guess(target)
+        return self.steady.guess(target) + self.batch - 1
 
     def busy_share(self, prefetch: int) -> float:
+        if prefetch < self.batch:  # never acked
+            return 0.0
         if prefetch > MAX_PREFETCH:  # so many tokens average any variation out
             return self.steady.busy_share(prefetch)
         if prefetch not in self._known:
@@ -69,14 +73,16 @@ class ReplayFeeding:
         rounds = engine.MESSAGES_PER_TOKEN
         if len(lanes) > 1:
             rounds = max(_ROUNDS_EACH, rounds // len(lanes))
-        if self.workers > 1 or not isinstance(lanes[0].rtt, float):
+        if self.workers > 1 or self.batch > 1 or not isinstance(lanes[0].rtt, float):
             rounds = min(rounds, max(10, _LONG // prefetch))
         shares = 0.0
         for lane in lanes:
             # the measured part holds every sample at least once
             messages = max(engine.MESSAGES / len(lanes), lane.samples / (1 - engine.WARM_UP))
             length = engine.span(prefetch, math.ceil(messages), rounds)
-            share = engine.busy_share(lane.processing, lane.rtt, prefetch, self.workers, length)
+            share = engine.busy_share(
+                lane.processing, lane.rtt, prefetch, self.workers, length, self.batch
+            )
             shares += share * lane.work
         return shares / sum(lane.work for lane in lanes)
 
@@ -87,6 +93,7 @@ def replay_feeding(
     rtt_samples: Floats | None = None,
     workers: int = 1,
     shuffle: bool = False,
+    batch: int = 1,
 ) -> ReplayFeeding | None:
     """Replay of the runs of a queue; ``None`` where they hold no work at all.
 
@@ -99,7 +106,7 @@ def replay_feeding(
     count = sum(len(lane.processing) for lane in lanes)
     processing = sum(lane.work for lane in lanes) / count
     trip = rtt if rtt_samples is None else float(rtt_samples.mean())
-    return ReplayFeeding(lanes, workers, ConstantFeeding(processing, trip, workers))
+    return ReplayFeeding(lanes, workers, ConstantFeeding(processing, trip, workers), batch)
 
 
 def _lanes(

@@ -12,7 +12,7 @@ from prefetch_advisor.case import Case, Outcome, inferred_processing
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Confidence, Severity, Verdict
-from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import ClientKind, FigureSource, ProcessingTime, RoundTrip
 from prefetch_advisor.sizing import processing_range, rule_prefetch, solve_processing
 from prefetch_advisor.units import duration, number, percent, rate
 
@@ -36,8 +36,16 @@ RTT_OR_P = (
 )
 
 
-def rtt_covered(prefetch: float, concurrency: int, server_rate: float) -> float:
-    """R* = (N - k) / x: the longest round trip that a prefetch covers, for constant times."""
+def rtt_covered(
+    prefetch: float, concurrency: int, server_rate: float, client: ClientKind = "workers"
+) -> float:
+    """R*: the longest round trip that a prefetch covers, seconds, for constant times.
+
+    (N - k) / x. In a loop every round trip costs: there it is the R of which a larger prefetch
+    would save no more than 5 %, R / N = (1 - 1 / 1.05) / x.
+    """
+    if client == "loop":
+        return prefetch / server_rate * (1 - 1 / (1 + LEAST_GAIN))
     return max(0.0, (prefetch - concurrency) / server_rate)
 
 
@@ -63,11 +71,31 @@ def judge(case: Case) -> Outcome:
         reason = f"{full} (inferred). {rate(x)} leave each channel"
         return Outcome(Verdict.AT_LIMIT, reason, "low", missing=(RTT_OR_P,))
     processing, rtt = case.estimates.processing, case.estimates.rtt
+    if case.client == "async":
+        return _all_at_once(case, x, n, full)
     if processing is not None and processing.usable and processing.mean > 0:
         return known_processing.judge(case, processing, x, n, full)
     if rtt is not None and rtt.usable:
         return _with_round_trip(case, rtt, x, n, full)
     return _with_neither(case, x, n, full)
+
+
+def _all_at_once(case: Case, x: float, n: float, full: str) -> Outcome:
+    """An async client: N / (P + R) leave, so its prefetch is all that bounds it."""
+    processing, rtt = case.estimates.processing, case.estimates.rtt
+    cycle = n / x
+    reason = (
+        f"{full}; this client works on all that it holds, so its prefetch is its concurrency: "
+        f"{number(n)} at once, {duration(cycle)} each, round trip included"
+    )
+    if (processing is not None and processing.usable) or rtt is None or not rtt.usable:
+        return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence())
+    if cycle - rtt.mean < rtt.mean / 4:
+        return _processing_unknown(case, rtt, x, n, full)
+    acks = case.window.finished / max(1, case.servers)
+    origin = f"prefetch {number(n)} / {rate(x)} a consumer - round trip {duration(rtt.mean)}"
+    seen = inferred_processing(cycle - rtt.mean, acks, case.servers, origin)
+    return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence(), processing=seen)
 
 
 def _shared_thread(case: Case) -> Outcome:
@@ -88,23 +116,27 @@ def _full(case: Case) -> str:
 def _with_round_trip(case: Case, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
     """Only R known: P from x with the simulator of the sizing."""
     k, r = case.concurrency, rtt.mean
-    covered = rtt_covered(n, k, x)
+    covered = rtt_covered(n, k, x, case.client)
     if r > IMPOSSIBLE_CYCLE * n / x:
         return _slower_than_possible(case, rtt, x, n, full)
     if covered < r and n / x - r < r / 4:
         return _processing_unknown(case, rtt, x, n, full)
-    constant = solve_processing(x, round(n), r, k, exponential=False)
-    if constant is None:
+    loop = case.client == "loop"
+    constant = 1 / x - r / n if loop else solve_processing(x, round(n), r, k, exponential=False)
+    if constant is None or constant <= 0:
         return _with_neither(case, x, n, full)
     outcome = _solved(case, constant, rtt, x, n, full)
-    return _as_sure_as_the_round_trip(outcome, constant, r, x, n, k)
+    least_and_most = processing_range(x, n, r, k, RTT_ERROR, loop=loop)
+    return _as_sure_as_the_round_trip(outcome, constant, r, k, least_and_most)
 
 
 def _solved(case: Case, constant: float, rtt: RoundTrip, x: float, n: float, full: str) -> Outcome:
     """The verdict by P, which is ``constant`` for constant times."""
     k, r = case.concurrency, rtt.mean
-    covered = rtt_covered(n, k, x)
-    scattered = solve_processing(x, round(n), r, k, exponential=True)
+    covered = rtt_covered(n, k, x, case.client)
+    scattered = None
+    if case.client != "loop":
+        scattered = solve_processing(x, round(n), r, k, exponential=True)
     acks = case.window.finished / max(1, case.servers)
     origin = f"{rate(x)} a consumer at prefetch {number(n)}, round trip {duration(r)}"
     seen = inferred_processing(constant, acks, case.servers, origin)
@@ -157,10 +189,10 @@ def _solved(case: Case, constant: float, rtt: RoundTrip, x: float, n: float, ful
 
 
 def _as_sure_as_the_round_trip(
-    outcome: Outcome, constant: float, rtt: float, x: float, n: float, k: int
+    outcome: Outcome, constant: float, rtt: float, k: int, ends: tuple[float, float]
 ) -> Outcome:
     """What the round trip may be off by, P is off by as much; said where that matters to P."""
-    least, most = processing_range(x, n, rtt, k, RTT_ERROR)
+    least, most = ends
     blur = max(constant - least, most - constant) / constant
     if blur <= BLURRED or outcome.processing is None:
         return outcome
@@ -227,7 +259,7 @@ def _processing_unknown(case: Case, rtt: RoundTrip, x: float, n: float, full: st
 def _with_neither(case: Case, x: float, n: float, full: str) -> Outcome:
     """R unknown or only bounded: processing-bound where R* is beyond any likely round trip."""
     k, trip = case.concurrency, case.estimates.rtt
-    covered = rtt_covered(n, k, x)
+    covered = rtt_covered(n, k, x, case.client)
     bound = trip.mean if trip is not None and not trip.usable else 0.0
     if covered >= SURELY_COVERED and covered >= 10 * bound:
         acks = case.window.finished / max(1, case.servers)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from prefetch_advisor.bounds import Bound
 from prefetch_advisor.config import DIMINISHING_RETURNS, MAX_PREFETCH
+from prefetch_advisor.feeding import Handling
 from prefetch_advisor.model.advice import Fed, Rule
 from prefetch_advisor.units import duration, percent
 
@@ -20,10 +22,10 @@ class Choice:
     processing: float
     #: seconds
     rtt: float
-    concurrency: int
+    handling: Handling
     rule: Rule
     fed: Fed
-    #: before the protocol's limit
+    #: before what limits it
     wanted: int
     advised: int
     busy_share: float
@@ -32,6 +34,9 @@ class Choice:
     #: today's prefetch where it is good enough, and its busy share
     kept: int | None
     kept_share: float | None
+    #: the bounds that decided
+    limited: Bound | None = None
+    raised: Bound | None = None
 
 
 def reason_for(choice: Choice) -> str:
@@ -57,27 +62,36 @@ def reason_for(choice: Choice) -> str:
 
 
 def _main(choice: Choice) -> str:
-    advised, rule, k = choice.advised, choice.rule, choice.concurrency
+    advised, rule, k = choice.advised, choice.rule, choice.handling.workers
     busy = f"busy {percent(choice.busy_share)} of the time"
     work = f"{duration(choice.processing)} of work, {duration(choice.rtt)} of round trip"
-    if choice.wanted > advised:
-        return (
-            f"{choice.wanted:,} would be needed ({work}), and the protocol carries at most"
-            f" {MAX_PREFETCH:,}, which keep a consumer {busy}"
-        )
-    if choice.few_samples is not None and choice.fed.range is not None:
+    if choice.limited is not None:
+        return _limited(choice, choice.limited, busy, work)
+    if choice.few_samples is not None and choice.fed.range is not None and not choice.raised:
         low, high = choice.fed.range
         return (
             f"{choice.few_samples:,} samples cannot tell {low:,} from {high:,}"
             f" (90 % interval, best guess {choice.fed.prefetch:,}): the upper end is advised"
         )
-    if k > choice.fed.prefetch:
+    if choice.raised is not None and choice.raised.name == "batch":
+        return f"{choice.raised.words}: {advised:,} keep a consumer {busy} ({work})"
+    if choice.raised is not None:
         return f"{k:,} workers need {k:,} messages at hand, or some never get one ({work})"
+    if choice.handling.kind == "loop":
+        return (
+            f"acks leave only when the loop turns, so all that is buffered and one round trip take"
+            f" turns: {advised:,} keep it {busy} ({work}), the rule's {rule.prefetch:,} only"
+            f" {percent(rule.busy_share)}; handing the work to a thread is better, the rule holds"
+            " then"
+        )
     if advised == k < rule.prefetch:
         return _no_buffer(choice, busy, work)
     if advised > rule.prefetch:
+        why = "the times vary"
+        if choice.handling.batch > 1:
+            why = f"acks leave for {choice.handling.batch:,} messages at once"
         return (
-            f"the times vary: the rule's {rule.prefetch:,} would keep a consumer busy"
+            f"{why}: the rule's {rule.prefetch:,} would keep a consumer busy"
             f" {percent(rule.busy_share)} of the time, {advised:,} keep it {busy} ({work})"
         )
     if advised < rule.prefetch:
@@ -93,15 +107,28 @@ def _main(choice: Choice) -> str:
     )
 
 
+def _limited(choice: Choice, bound: Bound, busy: str, work: str) -> str:
+    """An upper bound decides, and what that costs."""
+    if bound.name == "protocol":
+        return (
+            f"{choice.wanted:,} would be needed ({work}), and the protocol carries at most"
+            f" {MAX_PREFETCH:,}, which keep a consumer {busy}"
+        )
+    return (
+        f"{choice.wanted:,} would be needed ({work}), but {bound.words}: {choice.advised:,},"
+        f" which keep a consumer {busy}"
+    )
+
+
 def _no_buffer(choice: Choice, busy: str, work: str) -> str:
     """Long tasks: what the rule would add only waits."""
     wait = duration(choice.processing)
-    if choice.concurrency == 1:
+    if choice.handling.workers == 1:
         return (
             f"one message keeps a consumer {busy} ({work}); a second would wait {wait} behind"
             " a busy consumer while another idles"
         )
     return (
-        f"{choice.concurrency:,} messages keep the {choice.concurrency:,} workers {busy}"
+        f"{choice.handling.workers:,} messages keep the {choice.handling.workers:,} workers {busy}"
         f" ({work}); one more would wait {wait} behind busy workers while another consumer idles"
     )

@@ -129,6 +129,16 @@ def drawn_indices(count: int, below: int, generator: random.Random) -> npt.NDArr
     return (words % np.uint64(below)).astype(np.intp)
 
 
+def lognormal_quantile(mean: float, cv: float, share: float) -> float:
+    """The value that ``share`` of lognormal times of this mean and CV stay below."""
+    if cv == 0:
+        return mean
+    from scipy.special import ndtri
+
+    sigma = math.sqrt(math.log1p(cv * cv))
+    return mean * math.exp(sigma * float(ndtri(share)) - sigma * sigma / 2)
+
+
 def lognormal_sample(mean: float, cv: float, count: int, seed: int) -> Floats:
     """``count`` lognormal times of exactly this mean, one from each of as many equal strata.
 

@@ -21,6 +21,7 @@ SECONDS = {
 }
 _NUMBER = r"[+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _DURATION = re.compile(rf"\s*({_NUMBER})\s*([a-zµμ]*)\s*", re.IGNORECASE)
+_SIZE = re.compile(rf"\s*({_NUMBER})\s*([a-z]*)\s*", re.IGNORECASE)
 _RATE = re.compile(rf"\s*({_NUMBER})\s*(?:/\s*([a-z]+))?\s*", re.IGNORECASE)
 
 
@@ -62,6 +63,27 @@ def parse_rate(text: str) -> float:
     if not math.isfinite(rate) or rate < 0:
         raise UsageError(f"expected a rate of 0 or more, found {text!r}")
     return rate
+
+
+def parse_size(text: str) -> float:
+    """Bytes in ``text``, such as "4096", "20KB", "1.5 MB" or, in powers of 1,024, "256MiB".
+
+    Raises:
+        UsageError: no number, an unknown unit, a negative or non-finite value.
+    """
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"expected a size such as 4096, 20KB or 256MiB, found {text!r}")
+    number, suffix = found.groups()
+    letters = suffix.lower().removesuffix("b")
+    base = 1024 if letters.endswith("i") else 1000
+    power = "kmgt".find(letters.removesuffix("i")) + 1 if letters else 0
+    if letters and (power == 0 or len(letters.removesuffix("i")) != 1):
+        raise UsageError(f"unknown unit {suffix!r} in {text!r}: use B, KB, MB, GB, TB or KiB ...")
+    count = float(number) * float(base**power)
+    if not math.isfinite(count) or count < 0:
+        raise UsageError(f"expected a size of 0 or more, found {text!r}")
+    return count
 
 
 def number(value: float, digits: int = 3) -> str:

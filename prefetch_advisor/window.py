@@ -23,7 +23,7 @@ FULL_SLACK = 0.02
 LONG_WINDOW = 120.0
 _COUNTERS = tuple(f.name for f in fields(Traffic))
 #: management timestamps are epochs; a series of files counts from 0
-_EPOCH = 1e9
+EPOCH = 1e9
 _all_counters = attrgetter(*_COUNTERS)
 #: counters and depths are sampled at different moments: flows agree within this share
 NOISE = 0.1
@@ -277,7 +277,7 @@ def _newest_connection(observation: QueueObservation) -> float | None:
 
 
 def _counts(at: float | None, since: float | None) -> bool:
-    return at is None or since is None or at < _EPOCH or at >= since
+    return at is None or since is None or at < EPOCH or at >= since
 
 
 def _known(sample: LengthSample) -> bool:

@@ -547,3 +547,85 @@ def test_zeros_from_before_a_queue_was_there_are_no_history(judge):
     advice = judge(young, THREE)
     assert advice["verdict"] == "processing-bound"
     assert advice["observed"]["ack_rate"] == pytest.approx(150, rel=0.01)
+
+
+def test_a_saturated_loop_is_bound_by_the_round_trips_it_must_wait_for(judge):
+    # N 10, P 5 ms, R 50 ms: 10 / (50 + 50 ms) = 100/s a consumer
+    one = queue(ack=per_second(300), publish=per_second(330))
+    known = judge(one, THREE, "--concurrency", "loop", "--processing-time", "5ms")
+    assert known["verdict"] == "round-trip-bound"
+    assert known["rtt"]["mean"] == pytest.approx(0.05)
+    solved = judge(one, THREE, "--concurrency", "loop", "--rtt", "50ms")
+    assert solved["verdict"] == "round-trip-bound"
+    assert solved["processing_time"]["mean"] == pytest.approx(0.005)
+    # 19 R / P for 95 %
+    assert solved["recommended"]["prefetch"] == 190
+    blind = judge(one, THREE, "--concurrency", "loop")
+    assert blind["verdict"] == "at-limit"
+    assert blind["current"]["rtt_covered"] == pytest.approx(0.1 * (1 - 1 / 1.05))
+    # with a millisecond of round trip the same rate is work
+    near = judge(one, THREE, "--concurrency", "loop", "--rtt", "1ms")
+    assert near["verdict"] == "processing-bound"
+
+
+def test_a_saturated_async_client_is_bound_by_its_prefetch(judge):
+    # 10 in hand of each, 100 ms each: 100/s a consumer
+    one = queue(ack=per_second(300), publish=per_second(330))
+    advice = judge(one, THREE, "--concurrency", "async", "--rtt", "20ms")
+    assert advice["verdict"] == "round-trip-bound"
+    assert advice["processing_time"]["mean"] == pytest.approx(0.08)
+    assert advice["concurrency"]["kind"] == "async"
+    # 330/s x 100 ms / 0.8 / 3 consumers
+    assert advice["recommended"]["prefetch"] == 14
+    assert (advice["rule"], advice["fed"], advice["recommended"]["consumers"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "risk"),
+    [
+        ("3.8.10", "classic", False),
+        ("4.2.1", "classic", True),
+        ("4.2.1", "quorum", True),
+        ("4.3.0", "classic", False),
+        ("4.3.0", "quorum", True),
+    ],
+)
+def test_the_ack_timeout_depends_on_version_and_type(judge, advise, tmp_path, version, kind, risk):
+    # 10 of 2 min each: the last is unacked for 20 min
+    overview = tmp_path / "overview.json"
+    overview.write_text(json.dumps({"management_version": version, "rabbitmq_version": version}))
+    for name, rows in (
+        ("queues", [queue(type=kind, ack=per_second(1), publish=per_second(1))]),
+        ("consumers", THREE),
+    ):
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    files = [overview, tmp_path / "queues.json", tmp_path / "consumers.json"]
+    advice = advise(*files, "--processing-time", "2min", "--rtt", "1ms").only
+    assert ("ack-timeout-risk" in names(advice)) is risk
+    # whatever a version enforces, the timeout that is given counts
+    longer = advise(*files, "--processing-time", "2min", "--consumer-timeout", "10h").only
+    assert "ack-timeout-risk" not in names(longer)
+
+
+def test_memory_and_batch_bound_the_prefetch(judge):
+    # 1,030 messages of 300 kB on the queue
+    one = queue(ready=steady(1000), message_bytes=309_000_000, **BUSY)
+    options = ("--processing-time", "20ms", "--rtt", "100ms")
+    free = judge(one, THREE, *options)
+    assert free["recommended"]["prefetch"] == 6
+    tight = judge(one, THREE, *options, "--memory-budget", "1MB")
+    assert (tight["recommended"]["prefetch"], tight["recommended"]["limited_by"]) == (3, "memory")
+    assert "memory-over-budget" in names(tight)
+    grouped = judge(one, THREE, *options, "--batch", "20")
+    assert grouped["recommended"]["prefetch"] == 40
+    assert {
+        f["severity"] for f in grouped["findings"] if f["name"] == "batch-not-below-prefetch"
+    } == {"error"}
+    # bytes are the broker's: not wrong usage, but nothing that can be advised
+    both = judge(one, THREE, *options, "--batch", "20", "--memory-budget", "1MB")
+    assert both["recommended"]["prefetch"] is None
+    assert "at least 40" in both["recommended"]["reason"]
+    assert "at most 3" in both["recommended"]["reason"]
+    assert {f["severity"] for f in both["findings"] if f["name"] == "memory-over-budget"} == {
+        "error"
+    }

@@ -10,6 +10,7 @@ from test_engine import exponential_sample
 
 from prefetch_advisor.config import Policy
 from prefetch_advisor.errors import UsageError
+from prefetch_advisor.feeding import Handling
 from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
 from prefetch_advisor.model.timing import Run
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, rule_prefetch, size
@@ -38,7 +39,7 @@ def sized(
 ) -> Sizing:
     runs = () if samples is None else (Run(None, np.asarray(samples, dtype=float)),)
     time = given_time(processing, runs=runs, cv=cv)
-    found = size(time, given_trip(rtt), concurrency, policy, present)
+    found = size(time, given_trip(rtt), Handling(concurrency), policy, present)
     assert isinstance(found, Sizing), found
     return found
 
@@ -131,7 +132,7 @@ def test_a_known_variation_is_replayed() -> None:
 
 
 def test_an_inferred_time_is_sized_as_if_it_varied_like_an_exponential() -> None:
-    answer = size(given_time(0.0002), given_trip(0.001), 1, POLICY, exponential=True)
+    answer = size(given_time(0.0002), given_trip(0.001), Handling(), POLICY, exponential=True)
     assert isinstance(answer, Sizing)
     assert (answer.rule.prefetch, answer.prefetch) == (6, 10)
     assert answer.rule.busy_share == pytest.approx(0.808, abs=0.001)
@@ -159,7 +160,7 @@ def test_few_samples_advise_the_upper_end_and_show_the_range() -> None:
 
 def test_measured_round_trips_are_drawn_from() -> None:
     trips = 0.01 * lognormal_sample(1.0, 1.0, 2000, 1)
-    answer = size(given_time(0.002), given_trip(0.01, trips), 1, POLICY)
+    answer = size(given_time(0.002), given_trip(0.01, trips), Handling(), POLICY)
     assert isinstance(answer, Sizing)
     # even times meet uneven round trips: more than the 6 that constant ones need
     assert answer.rule.busy_share < 0.97
@@ -223,14 +224,13 @@ def test_other_values_can_be_asked() -> None:
     assert answer.busy_share_at(3) == pytest.approx(0.5)
     assert answer.busy_share_at(0) == 1.0
     assert answer.busy_share_at(70_000) == 1.0
-    assert answer.buffered_time_at(11) == pytest.approx(0.002)
     assert buffered_time(24, 0.02, 8) == pytest.approx(0.04)
     assert buffered_time(4, 0.02, 8) == 0.0
 
 
 def test_a_bound_sizes_nothing() -> None:
     bound = RoundTrip(0.0004, FigureSource.BOUND, "TCP connect", "at least")
-    answer = size(given_time(0.02), bound, 1, POLICY)
+    answer = size(given_time(0.02), bound, Handling(), POLICY)
     assert isinstance(answer, NotSized)
     assert "the round trip is only known to be at least 0.4 ms (TCP connect)" in answer.reason
     assert [text.split(":")[0] for text in answer.missing] == ["round trip"]
@@ -238,14 +238,14 @@ def test_a_bound_sizes_nothing() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    answer = size(None, None, 1, POLICY)
+    answer = size(None, None, Handling(), POLICY)
     assert isinstance(answer, NotSized)
     assert len(answer.missing) == 2
     assert "--processing-time" in answer.missing[0]
     for broken in (0.0, math.nan, math.inf, -1.0):
-        answer = size(given_time(broken), given_trip(0.001), 1, POLICY)
+        answer = size(given_time(broken), given_trip(0.001), Handling(), POLICY)
         assert isinstance(answer, NotSized), broken
-    answer = size(given_time(0.001), given_trip(math.nan), 1, POLICY)
+    answer = size(given_time(0.001), given_trip(math.nan), Handling(), POLICY)
     assert isinstance(answer, NotSized)
 
 

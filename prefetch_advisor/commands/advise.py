@@ -8,21 +8,23 @@ import re
 import stat
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from prefetch_advisor.advise import advise
 from prefetch_advisor.commands import live, output
 from prefetch_advisor.commands.live import LiveOptions
-from prefetch_advisor.commands.option_types import PROBE
+from prefetch_advisor.commands.option_types import CLIENTS, PROBE
 from prefetch_advisor.commands.selection import Selection, resolve, select
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
 from prefetch_advisor.model.advice import Report, Severity
 from prefetch_advisor.model.observation import Intake, QueueKey, QueueObservation
+from prefetch_advisor.processes import in_halves, worth_splitting
 from prefetch_advisor.reports import REPORTS
 from prefetch_advisor.reports.names import quoted
 from prefetch_advisor.sources import InputOptions, read_inputs
@@ -70,6 +72,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         _refuse_bad_pattern(options["queue_pattern"])
     if options["cv"] is not None and options["processing_time"] is None:
         raise UsageError("--cv goes with --processing-time; samples carry their own variation")
+    client = options["concurrency"] if options["concurrency"] in CLIENTS else None
     output_ = options["output"]
     fail_on = options["fail_on"]
     return AdviseOptions(
@@ -82,7 +85,11 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         given=Given(
             processing_time=options["processing_time"],
             rtt=None if options["rtt"] == PROBE else options["rtt"],
-            concurrency=options["concurrency"],
+            concurrency=None if client else options["concurrency"],
+            client=client,
+            batch=options["batch"],
+            message_bytes=options["message_bytes"],
+            consumer_timeout=options["consumer_timeout"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
         ),
@@ -90,6 +97,10 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             target_busy_share=options["target_busy_share"],
             max_utilisation=options["max_utilisation"],
             drain_within=options["drain_within"],
+            max_wait=options["max_wait"],
+            memory_budget=options["memory_budget"],
+            max_buffered_time=options["max_buffered_time"],
+            ordered=options["ordered"],
         ),
         format=options["format_"],
         output=None if output_ in (None, STDOUT) else Path(output_),
@@ -119,7 +130,7 @@ def run(options: AdviseOptions) -> int:
     """
     # a large broker makes some hundred thousand records that live to the end and hold no cycles:
     # looking through them again and again took a fifth of the time
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(500_000, 20, 50)
     given = _with_probe(options)
     intakes = _read(options)
     if intakes is None:
@@ -169,23 +180,48 @@ def _answer(intakes: Sequence[Intake], options: AdviseOptions, given: Given) -> 
     selection = resolve(options.selection, intakes)
     fleet = _fleet(intakes, selection, options.interval)
     output.remark(fleet.notes)
-    report = advise(
+    text, worst = _report(
         select(fleet.queues, selection, intakes),
-        fleet.broker,
-        given,
-        options.policy,
-        unused_channels=fleet.unused_channels,
-        generated_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        inputs=tuple(dict.fromkeys(intake.where for intake in intakes)),
+        partial(
+            advise,
+            broker=fleet.broker,
+            given=given,
+            policy=options.policy,
+            unused_channels=fleet.unused_channels,
+            generated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            inputs=tuple(dict.fromkeys(intake.where for intake in intakes)),
+        ),
+        options,
     )
+    output.write(text, options.output)
+    fails = options.fail_on is not None and worst is not None and worst >= options.fail_on
+    return ExitCode.FINDINGS if fails else ExitCode.OK
+
+
+def _report(
+    queues: Sequence[QueueObservation],
+    advised: Callable[[Sequence[QueueObservation]], Report],
+    options: AdviseOptions,
+) -> tuple[str, Severity | None]:
+    """The report as text, and the worst severity in it."""
+    if options.format == "json" and worth_splitting(len(queues)):
+        from prefetch_advisor.reports import json_
+
+        parts = in_halves(lambda some: json_.rows(advised(some).queues), queues)
+        whole = advised(())
+        found = {f.severity for f in whole.findings}.union(*(part.severities for part in parts))
+        return json_.assemble(whole, parts), max(found, default=None)
+    report = advised(queues)
     text = REPORTS[options.format](
         report,
         output.report_options(
             options.output, details=options.details, all_queues=options.all_queues
         ),
     )
-    output.write(text, options.output)
-    return ExitCode.FINDINGS if _fails(report, options.fail_on) else ExitCode.OK
+    found = {
+        f.severity for f in (*report.findings, *(f for q in report.queues for f in q.findings))
+    }
+    return text, max(found, default=None)
 
 
 def _read(options: AdviseOptions) -> list[Intake] | None:
@@ -251,10 +287,3 @@ def _bad_rows(intakes: Sequence[Intake]) -> list[str]:
                 f"{intake.where}: ... and {intake.bad_count - len(intake.bad_rows):,} more"
             )
     return lines
-
-
-def _fails(report: Report, threshold: Severity | None) -> bool:
-    if threshold is None:
-        return False
-    found = [*report.findings, *(f for q in report.queues for f in q.findings)]
-    return any(f.severity >= threshold for f in found)

@@ -12,7 +12,14 @@ import click
 from prefetch_advisor import __version__
 from prefetch_advisor.commands import stdio
 from prefetch_advisor.commands.live_options import live, tls
-from prefetch_advisor.commands.option_types import duration, number, rate, round_trip
+from prefetch_advisor.commands.option_types import (
+    byte_count,
+    concurrency,
+    duration,
+    number,
+    rate,
+    round_trip,
+)
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
@@ -110,9 +117,21 @@ def cli(context: click.Context) -> int:
 )
 @click.option(
     "--concurrency",
+    type=concurrency,
+    metavar="K|async|loop",
+    help="Messages one consumer works on at once; async: every delivery is started at once; loop: "
+    "the handler blocks its event loop.  [default: 1]",
+)
+@click.option(
+    "--batch",
     type=click.IntRange(1, 65_535),
-    metavar="K",
-    help="Messages one consumer works on at once.  [default: 1]",
+    metavar="B",
+    help="Messages that a consumer acks together.  [default: 1]",
+)
+@click.option(
+    "--ordered",
+    is_flag=True,
+    help="Messages must be handled in order: one consumer, one at a time.",
 )
 @click.option(
     "--arrival-rate", type=rate, metavar="RATE", help="Messages published, such as 180/s."
@@ -120,10 +139,33 @@ def cli(context: click.Context) -> int:
 @click.option(
     "--target-busy-share",
     type=number(0.01, 0.9999),
-    default=0.98,
-    show_default=True,
     metavar="X",
-    help="Share of its time a consumer should be busy while messages wait.",
+    help="Share of its time a consumer should be busy while messages wait.  [default: 0.98, with "
+    "--concurrency loop 0.95]",
+)
+@click.option(
+    "--message-bytes",
+    type=byte_count,
+    metavar="SIZE",
+    help="Mean size of a message, such as 20KB; else what the broker or the timings show.",
+)
+@click.option(
+    "--memory-budget",
+    type=byte_count,
+    metavar="SIZE",
+    help="Message bodies that one consumer may hold, such as 256MB.",
+)
+@click.option(
+    "--max-buffered-time",
+    type=duration(zero=True),
+    metavar="TIME",
+    help="Longest time that a prefetched message may wait in the client.",
+)
+@click.option(
+    "--consumer-timeout",
+    type=duration(),
+    metavar="TIME",
+    help="The broker's delivery acknowledgement timeout.  [default: 30min, where it is enforced]",
 )
 @click.option(
     "--max-utilisation",
@@ -132,6 +174,12 @@ def cli(context: click.Context) -> int:
     show_default=True,
     metavar="X",
     help="Highest load of a consumer to plan for.",
+)
+@click.option(
+    "--max-wait",
+    type=duration(),
+    metavar="TIME",
+    help="Longest time that a message may wait on average until work on it begins.",
 )
 @click.option(
     "--drain-within",

@@ -10,6 +10,9 @@ import click
 from prefetch_advisor.errors import UsageError
 
 PROBE = "probe"
+CLIENTS = ("async", "loop")
+_MOST_AT_ONCE = 65_535
+_MOST_BYTES = 1e15
 _NANOSECOND = 1e-9
 _YEAR = 365 * 86_400.0
 _FASTEST = 1e9
@@ -53,6 +56,30 @@ def duration(*, zero: bool = False) -> Convert:
 def round_trip(text: Any) -> float | str:
     """Seconds, or the word that asks for a measurement."""
     return PROBE if text == PROBE else duration(zero=True)(text)
+
+
+def concurrency(text: Any) -> int | str:
+    """A number of messages, or a kind of client."""
+    if text in CLIENTS:
+        return str(text)
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if 1 <= value <= _MOST_AT_ONCE:
+        return value
+    wanted = f"a number from 1 to {_MOST_AT_ONCE}, {' or '.join(CLIENTS)}"
+    raise click.BadParameter(f"expected {wanted}, found {text!r}")
+
+
+def byte_count(text: Any) -> float:
+    """Bytes from a text such as 20KB, 1.5MiB or 4096."""
+    from prefetch_advisor.units import parse_size
+
+    value = _parsed(parse_size, text)
+    if 1 <= value <= _MOST_BYTES:
+        return value
+    raise click.BadParameter(f"expected a size from 1 byte to 1 PB, found {text!r}")
 
 
 def rate(text: Any) -> float:

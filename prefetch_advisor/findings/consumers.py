@@ -104,6 +104,19 @@ ACKS_HELD = Rule(
     "the work in a thread, the ack by add_callback_threadsafe",
     CONFIRMS + "#consumer-acks-multiple-parameter",
 )
+ACK_TIMEOUT_RISK = Rule(
+    "PA109",
+    "ack-timeout-risk",
+    Severity.WARNING,
+    "A prefetched message may wait so long that the broker takes it back.",
+    "The clock of the delivery acknowledgement timeout starts at delivery: the last message of a "
+    "full buffer waits for all those before it. When it runs out, the channel is closed (from 4.3 "
+    "on, quorum queues only, the messages go back) and everything unacked is delivered again.",
+    "Lower the prefetch to the advised value, or raise the queue's timeout (consumer-timeout).",
+    "prefetch 100 of 30 s each, consumer_timeout 30 min",
+    "prefetch 1 of 30 s each",
+    CONSUMERS + "#acknowledgement-timeout",
+)
 GLOBAL_QOS = Rule(
     "PA110",
     "global-qos",
@@ -196,6 +209,18 @@ PRIORITIES_DEFEATED = Rule(
     "x-max-priority 5 and prefetch 2",
     DOCS + "priority",
 )
+MEMORY_OVER_BUDGET = Rule(
+    "PA118",
+    "memory-over-budget",
+    Severity.WARNING,
+    "What a consumer may hold takes more memory than it has been given.",
+    "Every prefetched message lies in the client's memory until it is acked, and a slow consumer "
+    "holds as many as its prefetch allows.",
+    "Lower the prefetch to what fits, or raise --memory-budget.",
+    "prefetch 1000 of 300 kB each for a consumer of 256 MB",
+    "prefetch 400",
+    CONSUMERS,
+)
 BELOW_CONCURRENCY = Rule(
     "PA119",
     "prefetch-below-concurrency",
@@ -206,6 +231,18 @@ BELOW_CONCURRENCY = Rule(
     "prefetch 4 for a pool of 16 threads",
     "prefetch 16 or more",
     PREFETCH,
+)
+BATCH_NOT_BELOW = Rule(
+    "PA120",
+    "batch-not-below-prefetch",
+    Severity.WARNING,
+    "The messages acked together are not fewer than the prefetch.",
+    "Below the batch nothing is ever acked and the consumer stops for ever; at the batch it waits "
+    "a whole round trip after each one.",
+    "Set the prefetch to twice the batch at least, or ack more often.",
+    "prefetch 10, acks for 10 messages with multiple=True",
+    "prefetch 20, acks for 10 messages with multiple=True",
+    CONFIRMS + "#consumer-acks-multiple-parameter",
 )
 EARLY_ACK = Rule(
     "PA122",

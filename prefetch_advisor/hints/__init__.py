@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
-from prefetch_advisor.hints import consistency, consumers, kinds, prefetch
+from prefetch_advisor.hints import bounds, consistency, consumers, kinds, prefetch
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding
 
 __all__ = ["Judged", "hints"]
 
-CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
     consumers.dead_consumers,
     prefetch.prefetch_low,
     prefetch.prefetch_high,
     consumers.consumer_count,
+    bounds.clash,
+    bounds.batch,
+    bounds.memory,
+    bounds.ack_timeout,
     kinds.queue_kind,
     kinds.global_qos,
     consumers.unequal,
@@ -27,7 +31,9 @@ CHECKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (
 )
 
 
-def hints(judged: Judged) -> Iterator[Finding]:
+def hints(judged: Judged) -> list[Finding]:
     """Every finding beside the outcome's own."""
+    found: list[Finding] = []
     for check in CHECKS:
-        yield from check(judged)
+        found += check(judged)
+    return found

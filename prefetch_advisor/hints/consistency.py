@@ -26,8 +26,8 @@ def consistency(judged: Judged) -> Iterator[Finding]:
         yield inputs.INCONSISTENT_INPUT.finding(judged.name, message)
     limit, held = case.force.limit.value, case.unacked
     stream = case.row is not None and case.row.type == "stream"
-    guests = any(is_internal(c) for c in case.force.active)
-    if limit and held is not None and held > limit and not stream and not guests:
+    above = limit and held is not None and held > limit and not stream
+    if above and not any(is_internal(c) for c in case.force.active):
         message = f"{held:,} unacked, {limit:,} allowed ({case.force.limit.origin})"
         yield rules.ABOVE_LIMIT.finding(judged.name, message)
     listed = case.observation.consumers

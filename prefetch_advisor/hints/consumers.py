@@ -10,12 +10,12 @@ from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
-from prefetch_advisor.model.observation import Channel
+from prefetch_advisor.unequal import UNEQUAL_FACTOR, full_channels
 from prefetch_advisor.units import duration, number, percent, plural, rate
 from prefetch_advisor.window import trend
 
-#: rates of equal consumers differ by less than this factor
-UNEQUAL_FACTOR = 2.0
+#: consumers named in one finding
+_SHOWN = 5
 
 
 def consumer_count(judged: Judged) -> Iterator[Finding]:
@@ -137,22 +137,29 @@ def early_ack(judged: Judged) -> Iterator[Finding]:
 
 
 def unequal(judged: Judged) -> Iterator[Finding]:
-    case = judged.case
-    channels: dict[str, tuple[Channel, int]] = {}
-    for consumer in case.force.active:
-        channel, prefetch = consumer.channel, consumer.row.prefetch
-        if channel is None or not prefetch or len(channel.queues) > 1:
-            return
-        held = channels[channel.row.id][1] if channel.row.id in channels else 0
-        channels[channel.row.id] = (channel, held + prefetch)
-    if len(channels) < 2 or len({c.row.priority for c in case.force.active}) > 1:
+    own = judged.own
+    if own is not None:
+        fast, slow = min(own.processing.values()), max(own.processing.values())
+        message = (
+            f"{duration(fast)} to {duration(slow)} a message: prefetch "
+            f"{min(own.prefetches.values())} to {max(own.prefetches.values())}, each its own, "
+            f"instead of {own.shared} for all"
+        )
+        if own.gain > 0.001:
+            message += f" gives {percent(own.gain)} more while messages wait"
+        if own.waits[0] > own.waits[1]:
+            before, after = own.waits
+            message += (
+                f"; the last message buffered by the slowest waits {duration(after)} instead of "
+                f"{duration(before)}"
+            )
+        shown = [f"{name}: {n}" for name, n in list(own.prefetches.items())[:_SHOWN]]
+        more = ", ..." if len(own.prefetches) > _SHOWN else ""
+        help_ = f"Set a prefetch for each: {', '.join(shown)}{more}."
+        yield rules.UNEQUAL.finding(judged.name, message, help_)
         return
-    rates = []
-    for channel, limit in channels.values():
-        gone = channel_rate(channel)
-        if gone is None or channel.row.unacked is None or channel.row.unacked < 0.9 * limit:
-            return
-        rates.append(gone)
-    if min(rates) > 0 and max(rates) > UNEQUAL_FACTOR * min(rates):
-        message = f"{rate(min(rates))} to {rate(max(rates))} a consumer, each at its own limit"
+    rates = [channel_rate(channel) for channel, _ in full_channels(judged.case).values()]
+    known = [value for value in rates if value]
+    if known and len(known) == len(rates) and max(known) > UNEQUAL_FACTOR * min(known):
+        message = f"{rate(min(known))} to {rate(max(known))} a consumer, each at its own limit"
         yield rules.UNEQUAL.finding(judged.name, message)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefetch_advisor.bounds import Bound
 from prefetch_advisor.case import Case, Outcome
 from prefetch_advisor.model.advice import Current, Recommended
 from prefetch_advisor.model.figures import Estimates
 from prefetch_advisor.model.observation import ChannelRow
 from prefetch_advisor.model.record import record
+from prefetch_advisor.unequal import Own
 
 #: a buffered time is far above what feeding needs from 1 s and 10 times that need on
 LONG_BUFFER = 1.0
@@ -28,6 +30,10 @@ class Judged:
     unused_channels: Sequence[ChannelRow] = ()
     #: why more consumers would not share the work
     barred: str | None = None
+    #: bounds that no prefetch can keep together
+    conflict: tuple[Bound, Bound] | None = None
+    #: a prefetch for each of unequal consumers
+    own: Own | None = None
 
     @property
     def name(self) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 from typing import Literal
 
-from prefetch_advisor.model.figures import Figure, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import Concurrency, Figure, ProcessingTime, RoundTrip
 from prefetch_advisor.model.observation import Ack, Broker, QueueKey
 from prefetch_advisor.model.record import record
 
 Confidence = Literal["high", "medium", "low"]
+#: what may decide a prefetch other than feeding
+BoundName = Literal["concurrency", "batch", "ack-timeout", "memory", "buffered-time", "protocol"]
 
 
 class Verdict(StrEnum):
@@ -136,8 +138,8 @@ class Recommended:
     least_consumers: int | None = None
     #: the present prefetch is good enough: do not flap
     keep: bool = False
-    limited_by: str | None = None
-    lower_bound_by: str | None = None
+    limited_by: BoundName | None = None
+    lower_bound_by: BoundName | None = None
     busy_share: float | None = None
     utilisation: float | None = None
     buffered_time: float | None = None
@@ -183,7 +185,7 @@ class QueueAdvice:
     limit: Limit | None
     processing_time: ProcessingTime | None
     rtt: RoundTrip | None
-    concurrency: Figure
+    concurrency: Concurrency
     arrival_rate: Figure | None
     #: arrival rate x processing time, in busy workers
     offered_load: float | None

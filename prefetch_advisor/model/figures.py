@@ -41,6 +41,23 @@ class Figure:
         return self.source is not FigureSource.BOUND
 
 
+#: "workers": each acks a message as it finishes it; "async": every delivery is started at once;
+#: "loop": handlers block the loop that sends the acks
+ClientKind = Literal["workers", "async", "loop"]
+
+
+@record
+class Concurrency:
+    """k of a consumer, and the kind of client it is."""
+
+    #: messages worked on at once; ``None``: as many as the prefetch (async)
+    value: float | None
+    source: FigureSource
+    origin: str
+    kind: ClientKind = "workers"
+    side: Side | None = None
+
+
 @record
 class ProcessingTime:
     """P of a queue: from the start of the handler until its ack, seconds."""
@@ -94,8 +111,13 @@ class Estimates:
 
     processing: ProcessingTime | None
     rtt: RoundTrip | None
-    #: messages one consumer works on at once
-    concurrency: Figure
+    concurrency: Concurrency
     arrival_rate: Figure | None
     #: redeliveries for each message that leaves, 0 where unknown
     redelivered_share: float = 0.0
+    #: mean bytes of a message's body
+    message_bytes: Figure | None = None
+    #: seconds after which the broker takes an unacked message back; ``None``: never
+    ack_timeout: Figure | None = None
+    #: messages that a consumer acks together
+    batch: int = 1

@@ -190,6 +190,8 @@ class BrokerRow:
     alarms: tuple[str, ...] = ()
     #: global QoS is permitted (4.3); ``None`` unknown
     global_qos_permitted: bool | None = None
+    #: seconds since the node that started last did; ``None`` unknown
+    uptime: float | None = None
 
 
 @record
@@ -276,6 +278,8 @@ class Broker:
     statistics_off: bool = False
     alarms: tuple[str, ...] = ()
     global_qos_permitted: bool | None = None
+    #: seconds since the node that started last did; ``None`` unknown
+    uptime: float | None = None
 
 
 @record

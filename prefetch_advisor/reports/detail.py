@@ -174,7 +174,7 @@ def _sizing(queue: QueueAdvice) -> Iterator[Entry]:
     time, rtt, rule, fed = queue.processing_time, queue.rtt, queue.rule, queue.fed
     if rule is not None and time is not None and rtt is not None:
         p, r = units.duration(time.mean), units.duration(rtt.mean)
-        k = units.number(queue.concurrency.value)
+        k = units.number(queue.concurrency.value or 1)
         yield Entry(
             "rule",
             f"ceil({k} x ({p} + {r}) / {p}) = {rule.prefetch}, "

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -24,9 +24,9 @@ from prefetch_advisor.model.advice import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from prefetch_advisor.model.figures import Figure, ProcessingTime, RoundTrip
+    from prefetch_advisor.model.figures import Concurrency, Figure, ProcessingTime, RoundTrip
     from prefetch_advisor.reports.options import ReportOptions
 
 SCHEMA = "prefetch-advisor/advice/1"
@@ -34,8 +34,27 @@ SCHEMA = "prefetch-advisor/advice/1"
 Object = dict[str, Any]
 
 
+class Rows(NamedTuple):
+    """Some queues of a report: their lines, and what the summary says of them."""
+
+    lines: str
+    queues: int
+    severities: Counter[Severity]
+
+
+def rows(queues: Sequence[QueueAdvice]) -> Rows:
+    """Queues as a report has them, to be put together by :func:`assemble`."""
+    severities = Counter(finding.severity for queue in queues for finding in queue.findings)
+    return Rows(",\n".join(_text(_queue(queue)) for queue in queues), len(queues), severities)
+
+
 def render(report: Report, options: ReportOptions) -> str:
     """One line for each queue, so that reports of many queues can be compared and searched."""
+    return assemble(report, [rows(report.queues)])
+
+
+def assemble(report: Report, parts: Sequence[Rows]) -> str:
+    """A report of the queues in ``parts``; those of ``report`` itself are not looked at."""
     head = {
         "schema": SCHEMA,
         "tool": f"prefetch-advisor {__version__}",
@@ -49,11 +68,14 @@ def render(report: Report, options: ReportOptions) -> str:
         },
         "inputs": report.inputs,
     }
-    parts = [f"{_text(name)}: {_text(value)}" for name, value in head.items()]
-    parts.append('"queues": ' + _lines(_queue(queue) for queue in report.queues))
-    parts.append('"findings": ' + _lines(_finding(finding) for finding in report.findings))
-    parts.append('"summary": ' + _text(_summary(report)))
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    text = ["{\n"]
+    for name, value in head.items():
+        text += (_text(name), ": ", _text(value), ",\n")
+    findings = [_text(_finding(finding)) for finding in report.findings]
+    text += ('"queues": ', *_listed([part.lines for part in parts if part.queues]), ",\n")
+    text += ('"findings": ', *_listed(findings), ",\n")
+    text += ('"summary": ', _text(_summary(report, parts)), "\n}\n")
+    return "".join(text)
 
 
 def _plain(record: object) -> Object:
@@ -82,17 +104,23 @@ def _text(value: object) -> str:
     return quick.decode("ascii") if quick.isascii() and b"\x7f" not in quick else _escaped(value)
 
 
-def _lines(objects: Iterable[Object]) -> str:
-    lines = ",\n".join(map(_text, objects))
-    return f"[\n{lines}\n]" if lines else "[]"
+def _listed(lines: Sequence[str]) -> list[str]:
+    """The pieces of a list."""
+    if not lines:
+        return ["[]"]
+    pieces = ["[\n"]
+    for line in lines:
+        pieces += (line, ",\n")
+    pieces[-1] = "\n]"
+    return pieces
 
 
-def _summary(report: Report) -> Object:
+def _summary(report: Report, parts: Sequence[Rows]) -> Object:
     count = Counter(finding.severity for finding in report.findings)
-    for queue in report.queues:
-        count.update(finding.severity for finding in queue.findings)
+    for part in parts:
+        count.update(part.severities)
     return {
-        "queues": len(report.queues),
+        "queues": sum(part.queues for part in parts),
         "errors": count[Severity.ERROR],
         "warnings": count[Severity.WARNING],
         "infos": count[Severity.INFO],
@@ -121,7 +149,7 @@ def _queue(queue: QueueAdvice) -> Object:
         "limit": _limit(queue.limit),
         "processing_time": _processing(queue.processing_time),
         "rtt": _round_trip(queue.rtt),
-        "concurrency": _whole(queue.concurrency),
+        "concurrency": _concurrency(queue.concurrency),
         "arrival_rate": _figure(queue.arrival_rate),
         "offered_load": _number(queue.offered_load),
         "drain_time": _number(queue.drain_time),
@@ -187,14 +215,15 @@ def _figure(figure: Figure | None) -> Object | None:
     }
 
 
-def _whole(figure: Figure) -> Object:
-    """A concurrency is a count, unless it was observed and is a mean."""
+def _concurrency(figure: Concurrency) -> Object:
+    """A count, unless it was observed and is a mean; null where the prefetch is the concurrency."""
     value = _number(figure.value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return {
         "source": figure.source,
         "value": value,
+        "kind": figure.kind,
         "side": figure.side,
         "origin": figure.origin,
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prefetch_advisor.model.advice import QueueAdvice, Recommended
-    from prefetch_advisor.model.figures import Figure, ProcessingTime, RoundTrip
+    from prefetch_advisor.model.figures import Concurrency, Figure, ProcessingTime, RoundTrip
     from prefetch_advisor.reports.layout import Measure
 
 UNKNOWN = "-"
@@ -47,7 +47,10 @@ _LIMITED_BY = {
     "buffered-time": "the longest buffered time allowed",
     "protocol": "the protocol, which carries 16 bits",
 }
-_LOWER_BOUND_BY = {"concurrency": "the concurrency: each worker needs a message at hand"}
+_LOWER_BOUND_BY = {
+    "concurrency": "the concurrency: each worker needs a message at hand",
+    "batch": "the batch: a second one must come while the first is worked on",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +168,11 @@ def round_trip(figure: RoundTrip | None) -> str:
     return "not known" if figure is None else _sourced(units.duration(figure.mean), figure)
 
 
-def concurrency(figure: Figure) -> str:
+def concurrency(figure: Concurrency) -> str:
     """K with its source."""
-    return _sourced(units.number(figure.value), figure)
+    if figure.value is None:
+        return f"that of the prefetch ({figure.source}: {figure.origin})"
+    return f"{units.number(figure.value)} ({figure.source}: {figure.origin})"
 
 
 def arrival_rate(figure: Figure | None) -> str:

@@ -16,6 +16,7 @@ from prefetch_advisor.model.observation import (
 from prefetch_advisor.sources.combine_consumers import Consumers, Found
 from prefetch_advisor.sources.combine_queues import Pair, dead_letter_targets, merge, steps
 from prefetch_advisor.sources.combine_timings import timings_by_queue
+from prefetch_advisor.sources.history import since_start
 from prefetch_advisor.sources.vhosts import refuse_mixed_vhosts
 
 _SINGLE_ACTIVE = "single-active-consumer"
@@ -67,6 +68,8 @@ def combine(
     observations = []
     for pair in sorted(pairs | timings.keys()):
         row, contradictions = merged.get(pair, (None, ()))
+        if row is not None and broker.uptime is not None:
+            row = since_start(row, broker.uptime)
         found = consumers.of(pair, row)
         timed = timings.get(pair)
         files = origins.get(pair, ())
@@ -96,7 +99,7 @@ def _unused(row: ChannelRow) -> bool:
 
 def _broker(intakes: Iterable[Intake]) -> Broker:
     """The last that each input says of the broker; alarms of all."""
-    version = mode = permitted = off = None
+    version = mode = permitted = off = uptime = None
     alarms: dict[str, None] = {}
     for intake in intakes:
         for row in intake.brokers:
@@ -105,8 +108,9 @@ def _broker(intakes: Iterable[Intake]) -> Broker:
             off = row.statistics_off if row.statistics_off is not None else off
             if row.global_qos_permitted is not None:
                 permitted = row.global_qos_permitted
+            uptime = row.uptime if row.uptime is not None else uptime
             alarms.update(dict.fromkeys(row.alarms))
-    return Broker(version, mode, bool(off), tuple(alarms), permitted)
+    return Broker(version, mode, bool(off), tuple(alarms), permitted, uptime)
 
 
 def _origins(intakes: Iterable[Intake], vhost: str) -> Mapping[Pair, tuple[str, ...]]:

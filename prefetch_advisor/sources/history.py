@@ -16,6 +16,12 @@ from prefetch_advisor.model.observation import (
 
 Lengths = tuple[LengthSample, ...]
 Traffics = tuple[TrafficSample, ...]
+#: management timestamps are epochs; a series of files counts from 0
+_EPOCH = 1e9
+#: seconds between the first and the last sample of a whole minute, less one interval of statistics
+_MINUTE = 50.0
+#: what is ever asked for, and a minute
+_HOUR = 3660.0
 _counters = attrgetter(*(f.name for f in fields(Traffic)))
 
 
@@ -57,3 +63,47 @@ def channel_since_first_seen(row: ChannelRow) -> ChannelRow:
     """The row without samples from before the channel was first seen."""
     _, traffic = since_first_seen((), row.traffic)
     return row if len(traffic) == len(row.traffic) else replace(row, traffic=traffic)
+
+
+def since_start(row: QueueRow, uptime: float) -> QueueRow:
+    """The row without samples from before the broker ran, ``uptime`` seconds before the newest.
+
+    Such a history is padded with zeros too, and where nothing has happened since they are all
+    there is: a minute in which nothing was published would be told of a node that is up for ten
+    seconds.
+    """
+    # the samples of an hour may be dated up to a minute ahead
+    seen = [sample.at for sample in row.lengths] + [sample.at for sample in row.traffic]
+    times = [at for at in seen if at is not None and at > _EPOCH]
+    if not times or uptime > _HOUR:
+        return row
+    start = max(times) - uptime
+
+    def ran(at: float | None) -> bool:
+        return at is None or at >= start
+
+    return replace(
+        row,
+        lengths=tuple(s for s in row.lengths if ran(s.at)) or row.lengths[-1:],
+        traffic=tuple(s for s in row.traffic if ran(s.at)),
+        hour_lengths=tuple(s for s in row.hour_lengths if ran(s.at)),
+        hour_traffic=tuple(s for s in row.hour_traffic if ran(s.at)),
+    )
+
+
+def with_hour(row: QueueRow, hour: QueueRow) -> QueueRow:
+    """The row with the last hour, where its last minute does not show that it is younger.
+
+    A minute that was cut begins with the queue. An hour of zeros beside a minute that shows
+    something is from before it.
+    """
+    timed = tuple(s for s in hour.lengths if s.at is not None)
+    counted = tuple(s for s in hour.traffic if s.at is not None)
+    seen = [sample.at for sample in row.lengths] + [sample.at for sample in row.traffic]
+    times = [at for at in seen if at is not None]
+    young = not times or max(times) - min(times) < _MINUTE
+    shows = _first_length(row.lengths) is not None or _first_count(row.traffic) is not None
+    empty = _first_length(timed) is None and _first_count(counted) is None
+    if young or (shows and empty):
+        return row
+    return replace(row, hour_lengths=timed, hour_traffic=counted)

@@ -26,7 +26,7 @@ from prefetch_advisor.sources.live_named import MOST_NAMES, named
 PATIENCE: Final = 6.0
 _OVERVIEW = "management_version,rabbitmq_version,rates_mode,disable_stats"
 _VERSIONS = frozenset(("management_version", "rabbitmq_version"))
-_NODES = "name,running,mem_alarm,disk_free_alarm,rates_mode"
+_NODES = "name,running,uptime,mem_alarm,disk_free_alarm,rates_mode"
 _SEE_ALL = frozenset(("administrator", "monitoring"))
 _MOST_VHOSTS = 20
 

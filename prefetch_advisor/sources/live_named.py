@@ -10,6 +10,7 @@ from typing import Final
 
 from prefetch_advisor.model.observation import ConsumerRow, Intake, QueueRow
 from prefetch_advisor.sources import management
+from prefetch_advisor.sources.history import with_hour
 from prefetch_advisor.sources.http import segment
 from prefetch_advisor.sources.http_errors import ApiError, NotFound, Unreachable
 from prefetch_advisor.sources.live_lists import (
@@ -149,11 +150,7 @@ def _with_hours(asking: Asking, rows: Sequence[QueueRow]) -> tuple[QueueRow, ...
         if isinstance(document, Mapping):
             read = management.read_document([document], "queues", row.where)
             (hour,) = merged([read], row.where, "queues").queues or (None,)
-        if hour is not None:
-            timed = tuple(sample for sample in hour.lengths if sample.at is not None)
-            counted = tuple(sample for sample in hour.traffic if sample.at is not None)
-            row = replace(row, hour_lengths=timed, hour_traffic=counted)
-        found.append(row)
+        found.append(row if hour is None else with_hour(row, hour))
     return tuple(found)
 
 

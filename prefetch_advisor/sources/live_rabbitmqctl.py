@@ -75,6 +75,11 @@ def observe(options: CtlOptions, progress: Progress) -> list[Intake]:
             if not watch.begun:
                 raise
             return watch.seen.intakes(interrupted=True, stale=True)
+        except NodeError as error:
+            if watch.looks < _LEAST_LOOKS:
+                raise
+            watch.note_end(error)
+            return watch.seen.intakes(interrupted=False, stale=True)
         return watch.seen.intakes(interrupted=False, stale=False)
 
 
@@ -95,6 +100,8 @@ class _Watch:
         self._slow = False
         #: every virtual host was looked at once
         self.begun = False
+        #: after the first, complete ones
+        self.looks = 0
         self.seen = Seen()
 
     def _tick(self) -> None:
@@ -149,20 +156,29 @@ class _Watch:
         window = self._options.window
         end = self._start + window
         interval = max(min(self._options.interval, window / _LEAST_LOOKS), TICK)
-        looks, longest = 0, 0.0
+        longest = 0.0
         while any(host.watched for host in self.seen.hosts):
             past = int((time.monotonic() - self._start) / interval)
             due = min(self._start + (past + 1) * interval, end)
             self._wait(due)
             began = time.monotonic()
             self._look()
-            looks += 1
+            self.looks += 1
             longest = max(longest, time.monotonic() - began)
-            if looks >= _LEAST_LOOKS and (due >= end or time.monotonic() >= end):
+            if self.looks >= _LEAST_LOOKS and (due >= end or time.monotonic() >= end):
                 break
         if longest > interval:
             self._note_slow(longest, interval)
         self._progress(window, window)
+
+    def note_end(self, error: NodeError) -> None:
+        """The node went away: what there is of the window is told as what it is."""
+        times = [s.at for host in self.seen.hosts for d in host.depths.values() for s in d if s.at]
+        seen = max(times) - min(times) if times else 0.0
+        self.seen.note(
+            f"{error}: reported is what was seen until then, {duration(seen)} of the "
+            f"{duration(self._options.window)} asked for"
+        )
 
     def _wait(self, due: float) -> None:
         while (left := due - time.monotonic()) > 0:
@@ -205,7 +221,9 @@ class _Watch:
             seen.channels = self._listed("channels") or seen.channels
         for host in seen.hosts:
             if host.watched:
-                host.consumers = self._listed("consumers", host.name) or host.consumers
+                listed = self._listed("consumers", host.name)
+                if listed is not None:
+                    host.list_consumers(listed)
         seen.connections = self._listed("connections") or seen.connections
 
     def _listed(self, listed: str, vhost: str | None = None) -> Intake | None:

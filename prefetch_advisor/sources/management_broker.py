@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from prefetch_advisor.model.observation import BrokerRow
-from prefetch_advisor.sources.fields import Doubts, flag, text
+from prefetch_advisor.sources.fields import Doubts, flag, number, text
 
 
 def overview_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
@@ -21,8 +21,9 @@ def overview_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
 
 
 def nodes_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
-    """Alarms of every node; version and rates mode of the first that says them."""
+    """Alarms of every node, and how long all have run; version and rates mode as the first says."""
     alarms: list[str] = []
+    uptimes: list[float] = []
     version = mode = None
     for node in _objects(document):
         name = text(node.get("name"), "name", doubts) or "a node"
@@ -30,10 +31,14 @@ def nodes_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
             alarms.append(f"memory on {name}")
         if flag(node.get("disk_free_alarm"), "disk_free_alarm", doubts):
             alarms.append(f"disk on {name}")
+        up = number(node.get("uptime"), "uptime", doubts)
+        if up is not None and node.get("running") is not False:
+            uptimes.append(up / 1000)
         mode = mode or text(node.get("rates_mode"), "rates_mode", doubts)
         version = version or text(node.get("rabbitmq_version"), "rabbitmq_version", doubts)
         version = version or _version(node.get("applications"), doubts)
-    return BrokerRow(where, version, mode, None, tuple(alarms))
+    uptime = min(uptimes, default=None)
+    return BrokerRow(where, version, mode, None, tuple(alarms), uptime=uptime)
 
 
 def _version(applications: object, doubts: Doubts) -> str | None:

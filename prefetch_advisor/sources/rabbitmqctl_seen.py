@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from prefetch_advisor.model.observation import Intake, LengthSample, QueueRow
+from prefetch_advisor.model.observation import ConsumerRow, Intake, LengthSample, QueueRow
 from prefetch_advisor.units import plural
 
 WHERE = "rabbitmqctl"
@@ -34,6 +34,21 @@ class Host:
             if row.lengths:
                 samples.append(LengthSample(at, row.ready, row.unacked))
 
+    def list_consumers(self, later: Intake) -> None:
+        """Consumers as listed after the last look at the queues.
+
+        Of a queue whose consumers came or left in between, the earlier list holds where it agrees
+        with what that look counted: its depths are theirs.
+        """
+        if self.consumers is not None:
+            before, now = _by_queue(self.consumers), _by_queue(later)
+            for row in self.latest.queues:
+                earlier, latest = before.get(row.name, []), now.get(row.name, [])
+                if len(earlier) == row.consumers != len(latest):
+                    now[row.name] = earlier
+            later = replace(later, consumers=tuple(c for rows in now.values() for c in rows))
+        self.consumers = later
+
     @property
     def gone(self) -> int:
         """Queues that were there and are no more."""
@@ -47,6 +62,13 @@ class Host:
 
     def _with_depths(self, row: QueueRow) -> QueueRow:
         return replace(row, lengths=tuple(self.depths[row.name]))
+
+
+def _by_queue(listed: Intake) -> dict[str, list[ConsumerRow]]:
+    found: dict[str, list[ConsumerRow]] = {}
+    for row in listed.consumers:
+        found.setdefault(row.queue, []).append(row)
+    return found
 
 
 @dataclass(slots=True)

@@ -18,7 +18,13 @@ from prefetch_advisor.model.advice import (
     Severity,
     Verdict,
 )
-from prefetch_advisor.model.figures import Figure, FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import (
+    Concurrency,
+    Figure,
+    FigureSource,
+    ProcessingTime,
+    RoundTrip,
+)
 from prefetch_advisor.model.observation import Broker, QueueKey
 
 FINDING = Finding(
@@ -69,7 +75,9 @@ ADVICE = QueueAdvice(
         p99=0.0206,
     ),
     rtt=RoundTrip(0.001, FigureSource.GIVEN, "--rtt"),
-    concurrency=Figure(1, FigureSource.ASSUMED, "one message at a time; --concurrency if more"),
+    concurrency=Concurrency(
+        1, FigureSource.ASSUMED, "one message at a time; --concurrency if more"
+    ),
     arrival_rate=Figure(190.0, FigureSource.INFERRED, "departures + growth over 60 s"),
     offered_load=3.82,
     drain_time=None,

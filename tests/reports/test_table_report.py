@@ -18,7 +18,13 @@ from prefetch_advisor.model.advice import (
     Severity,
     Verdict,
 )
-from prefetch_advisor.model.figures import Figure, FigureSource, ProcessingTime, RoundTrip
+from prefetch_advisor.model.figures import (
+    Concurrency,
+    Figure,
+    FigureSource,
+    ProcessingTime,
+    RoundTrip,
+)
 from prefetch_advisor.model.observation import Broker, QueueKey
 from prefetch_advisor.reports import REPORTS, ReportOptions
 from prefetch_advisor.reports.escape import units, visible
@@ -236,7 +242,7 @@ def test_hostile_text_is_escaped_wherever_it_can_stand() -> None:
         limit=Limit(1, "per-consumer", "measured", evil),
         processing_time=ProcessingTime(0.02, FigureSource.GIVEN, evil),
         rtt=RoundTrip(0.001, FigureSource.GIVEN, evil),
-        concurrency=Figure(1, FigureSource.GIVEN, evil),
+        concurrency=Concurrency(1, FigureSource.GIVEN, evil),
         arrival_rate=Figure(1, FigureSource.GIVEN, evil),
         recommended=Recommended(2, 5, reason=evil, consumers_reason=evil),
         consumers=consumers,

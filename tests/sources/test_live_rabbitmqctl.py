@@ -336,6 +336,28 @@ def test_consumers_are_those_at_the_end(program: Program) -> None:
     assert [one.row.tag for one in consumers] == ["t2"]
 
 
+def test_consumers_that_left_after_the_last_look_are_those_of_its_depths(program: Program) -> None:
+    fake = program(
+        list_queues=rows(depth("q", 5, 3, consumers=1)),
+        list_consumers="""[ $n = 1 ] && printf '[{"queue_name":"q","consumer_tag":"t1",
+            "channel_pid":"","ack_required":true,"prefetch_count":3}]' || printf '[]'""",
+    )
+    consumers = observed(fake.observe(window=0.3))["/", "q"].consumers
+    assert consumers is not None
+    assert [one.row.tag for one in consumers] == ["t1"]
+
+
+def test_what_was_seen_of_a_node_that_went_away_is_reported_as_what_it_is(
+    program: Program,
+) -> None:
+    down = failing("errors/4.3-node_down.txt.stderr", 69)
+    fake = program(list_queues=f"[ $n -gt 4 ] && {{ {down}; }}; {rows(depth('q', 5))}")
+    seen = fake.observe(window=5.0)
+    assert 4 <= len(queue(seen, "q").lengths) <= 5
+    assert "seen until then" in notes(seen)
+    assert "of the 5 s asked for" in notes(seen)
+
+
 # versions, crashes and escapes
 
 
