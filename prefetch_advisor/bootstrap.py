@@ -13,7 +13,7 @@ from prefetch_advisor.replay import Lane, ReplayFeeding
 from prefetch_advisor.statistics import drawn_indices
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 #: replications where they run side by side, and where messages are simulated one by one
 _SIDE_BY_SIDE = 100

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 #: messages of one simulation, and messages for each token
 MESSAGES = 20_000

@@ -13,7 +13,8 @@ from prefetch_advisor.model.figures import (
     ProcessingTime,
     RoundTrip,
 )
-from prefetch_advisor.model.observation import Distribution, QueueObservation, TimingRow
+from prefetch_advisor.model.observation import QueueObservation
+from prefetch_advisor.model.timing import Distribution, TimingRow
 from prefetch_advisor.statistics import mean_interval
 from prefetch_advisor.units import duration, number, plural, rate, size
 from prefetch_advisor.window import EPOCH, Window, busiest_minute

@@ -5,7 +5,7 @@ not always what it enforces; the table is in the documentation of each branch be
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from prefetch_advisor.config import QUORUM_UNLIMITED
@@ -68,7 +68,9 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
         return InForce(Limit(None, "internal", "measured", origin), active)
     plain = _plain_sum(ours)
     if plain is not None:
-        least = _smallest(ours) if " + " in plain.origin or servers < len(ours) else None
+        least = None
+        if " + " in plain.origin or servers < len(ours):
+            least = _smallest(_by_channel(ours, (c.row.prefetch or 0 for c in ours)))
         return InForce(plain, active, servers, (), single_active, smallest=least)
     parts = [_own_limit(c, observation) for c in ours]
     unclear = next((p.unclear for p in parts if p.unclear), None)
@@ -141,12 +143,17 @@ def version_of(text: str | None) -> tuple[int, ...] | None:
     return tuple(int(n) for n in found.groups(default="0")) if found else None
 
 
-def _smallest(ours: tuple[Consumer, ...]) -> int | None:
-    """The smallest prefetch of a server, where servers differ; ``None`` where they do not."""
+def _by_channel(ours: Sequence[Consumer], values: Iterable[int]) -> dict[str, int]:
+    """What each channel's consumers may hold together; one whose channel is unknown has its own."""
     sums: dict[str, int] = {}
-    for i, consumer in enumerate(ours):
+    for i, (consumer, value) in enumerate(zip(ours, values, strict=True)):
         where = consumer.row.channel or f"consumer {i}"
-        sums[where] = sums.get(where, 0) + (consumer.row.prefetch or 0)
+        sums[where] = sums.get(where, 0) + value
+    return sums
+
+
+def _smallest(sums: Mapping[str, int]) -> int | None:
+    """The smallest prefetch of a server, where servers differ; ``None`` where they do not."""
     values = set(sums.values())
     return min(values) if len(values) > 1 else None
 
@@ -213,31 +220,27 @@ def _finite(
     single_active: bool,
 ) -> InForce:
     """Every consumer has a limit: sum them, each channel's sum capped by its global limit."""
-    by_channel: dict[str, list[int]] = {}
-    caps: dict[str, Channel] = {}
-    for i, (consumer, part) in enumerate(zip(ours, parts, strict=True)):
-        where = consumer.row.channel or f"consumer {i}"
-        channel = consumer.channel
-        if channel is not None and channel.row.global_prefetch:
-            caps[where] = channel
-        by_channel.setdefault(where, []).append(part.value or 0)
-    total, capped, shared = 0, False, None
-    for where, values in by_channel.items():
-        cap = caps[where].row.global_prefetch if where in caps else None
-        if cap and (cap < sum(values) or len(caps[where].queues) > 1):
+    sums = _by_channel(ours, (part.value or 0 for part in parts))
+    capped, shared = False, None
+    for consumer in ours:
+        channel, where = consumer.channel, consumer.row.channel
+        cap = channel.row.global_prefetch if channel is not None else None
+        if channel is None or where is None or not cap:
+            continue
+        if len(channel.queues) > 1:
+            capped, shared = True, channel
+        if cap < sums[where]:
             capped = True
-            if len(caps[where].queues) > 1:
-                shared = caps[where]
-        total += min(sum(values), cap) if cap else sum(values)
+            sums[where] = cap
     kinds = {p.kind for p in parts}
     if capped or "channel" in kinds:
         kind = "channel"
     elif len(kinds) == 1:
         kind = kinds.pop()
     else:
-        kind = "mixed" if kinds else "per-consumer"
-    limit = Limit(total if ours else None, kind, "measured", _words(ours, parts, capped))
-    return InForce(limit, active, servers, (), single_active, shared)
+        kind = "mixed"
+    limit = Limit(sum(sums.values()), kind, "measured", _words(ours, parts, capped))
+    return InForce(limit, active, servers, (), single_active, shared, smallest=_smallest(sums))
 
 
 def _from_samples(

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from prefetch_advisor.model.figures import FigureSource, RoundTrip
-from prefetch_advisor.model.observation import Distribution
+from prefetch_advisor.model.timing import Distribution
 from prefetch_advisor.sources.amqp_uri import AmqpUri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 QueueType = Literal["classic", "quorum"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from prefetch_advisor import engine
 from prefetch_advisor.config import FEW_SAMPLES, MAX_PREFETCH
 from prefetch_advisor.feeding import ConstantFeeding
-from prefetch_advisor.model.observation import Run
+from prefetch_advisor.model.timing import Run
 from prefetch_advisor.statistics import lognormal_sample, permutation
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 _SHUFFLE_SEED = 20_000
 #: messages where only mean and CV are known

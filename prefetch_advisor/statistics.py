@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 _NEGLIGIBLE = 1e-17
 _HUGE = 1e250

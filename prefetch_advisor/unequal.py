@@ -16,7 +16,8 @@ from prefetch_advisor.feeding import (
 )
 from prefetch_advisor.inference import solve_processing
 from prefetch_advisor.model.figures import Estimates, ProcessingTime, RoundTrip
-from prefetch_advisor.model.observation import Channel, Run
+from prefetch_advisor.model.observation import Channel
+from prefetch_advisor.model.timing import Run
 from prefetch_advisor.replay import replay_feeding
 from prefetch_advisor.sizing import buffered_time
 

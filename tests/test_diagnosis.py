@@ -358,6 +358,22 @@ def test_the_smallest_prefetch_decides_what_round_trip_is_covered(judge):
     assert advice["verdict"] == "at-limit"
 
 
+def test_the_smallest_prefetch_decides_also_where_a_queue_or_a_channel_adds_a_limit(judge):
+    two = [consumer(0, 0), consumer(10, 1)]
+    one = queue(unacked=steady(2010), consumers=2, type="quorum", ack=per_second(100))
+    advice = judge(one, two)
+    assert advice["limit"]["value"] == 2010
+    assert advice["current"]["rtt_covered"] == pytest.approx(9 / 50, rel=0.01)
+    capped = [channel(0, 5, global_prefetch_count=5), channel(1, 20)]
+    advice = judge(
+        queue(unacked=steady(25), consumers=2, ack=per_second(100)),
+        [consumer(20, 0), consumer(20, 1)],
+        channels=capped,
+    )
+    assert advice["limit"]["value"] == 25
+    assert advice["current"]["rtt_covered"] == pytest.approx(4 / 50, rel=0.01)
+
+
 def test_an_assumed_concurrency_does_not_cut_a_small_buffer(judge):
     pool = queue(unacked=steady(20), consumers=1, ack=per_second(170), publish=per_second(200))
     advice = judge(pool, [consumer(20)], "--rtt", "0.3ms")

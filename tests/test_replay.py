@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from test_engine import exponential_sample, measured_curves
 
 from prefetch_advisor.feeding import fed_prefetch
-from prefetch_advisor.model.observation import Run
+from prefetch_advisor.model.timing import Run
 from prefetch_advisor.replay import ReplayFeeding, drawn_runs, replay_feeding
 from prefetch_advisor.statistics import lognormal_sample
 

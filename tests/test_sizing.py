@@ -12,7 +12,7 @@ from prefetch_advisor.config import Policy
 from prefetch_advisor.errors import UsageError
 from prefetch_advisor.feeding import Handling
 from prefetch_advisor.model.figures import FigureSource, ProcessingTime, RoundTrip
-from prefetch_advisor.model.observation import Run
+from prefetch_advisor.model.timing import Run
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, rule_prefetch, size
 from prefetch_advisor.statistics import lognormal_sample
 from prefetch_advisor.units import parse_duration

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from prefetch_advisor.model.observation import Run
 from prefetch_advisor.model.record import record
+from prefetch_advisor.model.timing import Run
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 Side = Literal["at least", "at most"]
 

@@ -10,17 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from prefetch_advisor.model.record import record
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
-    Numbers = npt.NDArray[np.int32]
-    Counts = npt.NDArray[np.int64]
+from prefetch_advisor.model.timing import TimingRow
 
 Ack = Literal["manual", "auto"]
 
@@ -102,8 +95,6 @@ class QueueRow:
     #: x-arguments and effective policy keys, without the "x-" prefix, arguments winning
     settings: Mapping[str, object] = field(default_factory=dict)
     exclusive: bool | None = None
-    #: consumer_capacity / utilisation: never more than a hint
-    capacity: float | None = None
     #: oldest first; one element with the present depth where there is no history
     lengths: tuple[LengthSample, ...] = ()
     #: oldest first
@@ -201,78 +192,6 @@ class BrokerRow:
     global_qos_permitted: bool | None = None
     #: seconds since the node that started last did; ``None`` unknown
     uptime: float | None = None
-
-
-@record
-class Run:
-    """Contiguous rows of one consumer, kept as a sample for replay."""
-
-    #: consumer or host column; ``None`` where there is none
-    consumer: str | None
-    #: seconds, in file order
-    processing: Floats
-    #: seconds, one for each row; ``None`` where rows have none
-    rtt: Floats | None = None
-
-
-@record
-class Buckets:
-    """A quantile sketch at rest: see `sources.sampling.Sketch` for what a bucket holds."""
-
-    accuracy: float
-    zeros: int
-    #: buckets that hold values, in ascending order, and how many each
-    numbers: Numbers
-    counts: Counts
-
-
-@record
-class Distribution:
-    """Moments and quantiles of a figure over all its rows."""
-
-    count: int
-    mean: float
-    #: standard deviation / mean
-    cv: float
-    minimum: float
-    maximum: float
-    p50: float
-    p95: float
-    p99: float
-    #: relative error of the quantiles; 0 where every value was kept
-    quantile_error: float = 0.0
-    #: for merging inputs; ``None``: the runs beside it hold every value
-    buckets: Buckets | None = field(default=None, repr=False, compare=False)
-
-
-@record
-class TimingRow:
-    """All the timings of one queue in one input."""
-
-    where: str
-    #: ``None``: no such column
-    vhost: str | None
-    name: str | None
-    #: usable rows
-    rows: int
-    processing: Distribution | None = None
-    rtt: Distribution | None = None
-    #: samples for replay: runs of at most 1,000 rows, bounded per queue and in all
-    runs: tuple[Run, ...] = ()
-    #: the rows arrive sorted by duration: their order carries no time
-    sorted_by_duration: bool = False
-    #: the first and last timestamp, seconds since the epoch
-    first_at: float | None = None
-    last_at: float | None = None
-    #: messages one consumer worked on at once, from started/finished; ``None`` unknown
-    concurrency: float | None = None
-    #: distinct consumers or hosts; ``None`` without such a column
-    consumers: int | None = None
-    mean_bytes: float | None = None
-    #: processing times of zero: below the timer's resolution
-    zeros: int = 0
-    #: the smallest step the timer shows, seconds; ``None`` unknown
-    resolution: float | None = None
 
 
 @record

@@ -13,7 +13,7 @@ from prefetch_advisor.reports.escape import legible, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prefetch_advisor.model.observation import Distribution
+    from prefetch_advisor.model.timing import Distribution
     from prefetch_advisor.probe import ProbeResult
     from prefetch_advisor.reports.options import ReportOptions
 

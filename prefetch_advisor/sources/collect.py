@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prefetch_advisor.errors import InputError
-from prefetch_advisor.model.observation import Run, TimingRow
+from prefetch_advisor.model.timing import Run, TimingRow
 from prefetch_advisor.sources.period import Periods
 from prefetch_advisor.sources.resolution import resolution
 from prefetch_advisor.sources.sampling import ACCURACY, QUEUE_ROWS
@@ -23,7 +23,7 @@ from prefetch_advisor.sources.tally import (
 )
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
     from prefetch_advisor.sources.overlap import Nanoseconds
     from prefetch_advisor.sources.sampling import KeptRun
     from prefetch_advisor.sources.tally import Integers

@@ -34,7 +34,6 @@ _FILLED = (
     "ready_bytes",
     "consumers",
     "exclusive",
-    "capacity",
     "rates",
 )
 

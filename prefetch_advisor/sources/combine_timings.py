@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prefetch_advisor.errors import InputError
-from prefetch_advisor.model.observation import Intake, TimingRow
+from prefetch_advisor.model.observation import Intake
+from prefetch_advisor.model.timing import TimingRow
 from prefetch_advisor.sources.combine_queues import Pair
 
 #: the name of a queue that neither a column nor an option names

@@ -34,7 +34,6 @@ QUEUE_COLUMNS: Final = (
     "name,vhost,type,state,arguments,effective_policy_definition,exclusive,consumers,"
     "node,memory,reductions,idle_since,messages,messages_ready,messages_unacknowledged,"
     "message_bytes,message_bytes_ready,message_bytes_unacknowledged,"
-    "consumer_capacity,consumer_utilisation,"
     "messages_ready_details,messages_unacknowledged_details," + _stats(_COUNTERS)
 )
 CONSUMER_COLUMNS: Final = (

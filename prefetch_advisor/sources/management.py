@@ -172,9 +172,6 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
         unacked = count(get("messages_unacknowledged"), "messages_unacknowledged", doubts)
     elif lengths:
         ready, unacked = lengths[-1].ready, lengths[-1].unacked
-    capacity = get("consumer_capacity")
-    if capacity is None or capacity == "":
-        capacity = get("consumer_utilisation")
     return QueueRow(
         _KIND,
         where,
@@ -190,7 +187,6 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
         count(get("consumers"), "consumers", doubts),
         known,
         flag(get("exclusive"), "exclusive", doubts),
-        number(capacity, "consumer_capacity", doubts),
         lengths,
         traffic,
         rates,

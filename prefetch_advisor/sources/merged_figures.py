@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prefetch_advisor.model.observation import Distribution, Run, TimingRow
+from prefetch_advisor.model.timing import Distribution, Run, TimingRow
 from prefetch_advisor.sources.sampling import QUEUE_ROWS, bucket_values
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
     Part = tuple[Distribution, Iterable[Floats]]
 

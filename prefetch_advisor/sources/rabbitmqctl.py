@@ -118,9 +118,6 @@ def queue_row(values: Values, vhost: str | None, doubts: Doubts) -> QueueRow:
     )
     ready = count(get("messages_ready"), "messages_ready", doubts)
     unacked = count(get("messages_unacknowledged"), "messages_unacknowledged", doubts)
-    capacity = get("consumer_capacity")
-    if capacity is None or capacity == "":
-        capacity = get("consumer_utilisation")
     return QueueRow(
         kind=_KIND,
         where=doubts.where,
@@ -138,7 +135,6 @@ def queue_row(values: Values, vhost: str | None, doubts: Doubts) -> QueueRow:
         consumers=count(get("consumers"), "consumers", doubts),
         settings=known,
         exclusive=flag(get("exclusive"), "exclusive", doubts),
-        capacity=number(capacity, "consumer_capacity", doubts),
         lengths=() if ready is None and unacked is None else (LengthSample(None, ready, unacked),),
         ready_bytes=count(get("message_bytes_ready"), "message_bytes_ready", doubts),
     )

@@ -29,7 +29,7 @@ LISTS = {
     "vhosts": "name",
     "queues": "type state exclusive arguments effective_policy_definition messages messages_ready"
     " messages_unacknowledged message_bytes message_bytes_ready message_bytes_unacknowledged"
-    " consumers consumer_capacity consumer_utilisation name",
+    " consumers name",
     "consumers": "consumer_tag channel_pid ack_required prefetch_count active activity_status"
     " arguments queue_name",
     "channels": "name pid consumer_count messages_unacknowledged prefetch_count"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 _STEPS = tuple(10.0**-digits for digits in range(10))
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prefetch_advisor.model.observation import Buckets, Distribution
+from prefetch_advisor.model.timing import Buckets, Distribution
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
     Integers = npt.NDArray[np.integer[Any]]
 

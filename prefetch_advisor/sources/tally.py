@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from prefetch_advisor.model.observation import Distribution, Floats
+    from prefetch_advisor.model.timing import Distribution, Floats
     from prefetch_advisor.sources.overlap import Nanoseconds
 
     Integers = npt.NDArray[np.int64]

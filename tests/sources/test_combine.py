@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 from prefetch_advisor.errors import InputError
-from prefetch_advisor.model.observation import (
-    Intake,
-    LengthSample,
-    QueueObservation,
-    TimingRow,
-)
+from prefetch_advisor.model.observation import Intake, LengthSample, QueueObservation
+from prefetch_advisor.model.timing import TimingRow
 from prefetch_advisor.sources.combine import Fleet, combine
 from prefetch_advisor.sources.json_documents import read_json
 from prefetch_advisor.sources.json_text import decode

@@ -182,7 +182,7 @@ def test_json_below_its_prompt_is_read(tmp_path: Path) -> None:
     ("text", "told"),
     [
         (b'[{"name": "a", "vhost": "/", "messages_ready": -5}]', "of queue 'a' cannot be -5"),
-        (b'[{"name": "a", "vhost": "/", "consumer_capacity": NaN}]', "cannot be NaN"),
+        (b'[{"name": "a", "vhost": "/", "message_bytes": NaN}]', "cannot be NaN"),
         (b"name\tmessages\na\t-5\n", "messages of queue 'a' cannot be -5"),
         (b'[{"name": "a", "messages": 1}, {"messages": 2}]', "stdin: item 2: expected an object"),
     ],
@@ -191,7 +191,7 @@ def test_strict_refuses_what_cannot_be_used(text: bytes, told: str) -> None:
     assert read_inputs(["-"], InputOptions(), io.BytesIO(text))
     with pytest.raises(InputError, match=told):
         read_inputs(["-"], InputOptions(strict=True), io.BytesIO(text))
-    plain = b'[{"name": "a", "vhost": "/", "messages_ready": null, "consumer_capacity": ""}]'
+    plain = b'[{"name": "a", "vhost": "/", "messages_ready": null, "message_bytes": ""}]'
     (intake,) = read_inputs(["-"], InputOptions(strict=True), io.BytesIO(plain))
     assert intake.notes == ()
 

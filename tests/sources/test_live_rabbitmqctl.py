@@ -366,7 +366,7 @@ def test_columns_that_a_version_lacks_are_left_out_once(program: Program, versio
     refused = {
         "list_channels": "global_prefetch_count",
         "list_consumers": "activity_status",
-        "list_queues": "effective_policy_definition,consumer_capacity",
+        "list_queues": "effective_policy_definition,exclusive",
     }
     captured = {
         "list_channels": "list_channels_cols",

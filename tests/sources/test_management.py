@@ -195,11 +195,10 @@ def test_the_slope_of_the_depth_is_no_rate_of_anything() -> None:
 
 
 def test_absent_is_not_zero() -> None:
-    row = one(consumers=None, consumer_utilisation="", policy="", state="running", exclusive=False)
-    assert (row.messages, row.ready, row.unacked, row.consumers, row.capacity) == (None,) * 5
+    row = one(consumers=None, message_bytes="", policy="", state="running", exclusive=False)
+    assert (row.messages, row.ready, row.unacked, row.consumers, row.message_bytes) == (None,) * 5
     assert row.lengths == ()
-    assert one(messages=1, consumer_capacity=float("nan")).capacity is None
-    assert one(messages=1, consumer_utilisation=0.5).capacity == 0.5
+    assert one(messages=1, message_bytes=float("nan")).message_bytes is None
 
 
 @pytest.mark.parametrize(
@@ -406,13 +405,13 @@ def test_rows_without_a_name_are_bad_and_the_rest_goes_on() -> None:
 
 def test_a_value_is_counted_once_for_each_record_and_named() -> None:
     rows = [
-        {"name": "a", "vhost": "/", "messages_ready": -5, "consumer_capacity": float("nan")},
-        {"name": "b", "vhost": "/", "messages_ready": 1, "consumer_capacity": None},
-        {"name": "c", "vhost": "/", "messages_ready": 1, "consumer_capacity": ""},
+        {"name": "a", "vhost": "/", "messages_ready": -5, "message_bytes": float("nan")},
+        {"name": "b", "vhost": "/", "messages_ready": 1, "message_bytes": None},
+        {"name": "c", "vhost": "/", "messages_ready": 1, "message_bytes": ""},
     ]
     assert read(rows).notes == (
         "api.json: messages_ready of queue 'a' is unknown: it cannot be -5",
-        "api.json: consumer_capacity of queue 'a' is unknown: it cannot be NaN",
+        "api.json: message_bytes of queue 'a' is unknown: it cannot be NaN",
     )
 
 

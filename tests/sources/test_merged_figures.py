@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prefetch_advisor.model.observation import Intake, Run, TimingRow
+from prefetch_advisor.model.observation import Intake
+from prefetch_advisor.model.timing import Run, TimingRow
 from prefetch_advisor.sources.combine import combine
 from prefetch_advisor.sources.combine_timings import merged
 from prefetch_advisor.sources.opening import open_input

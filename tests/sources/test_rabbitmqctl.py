@@ -86,7 +86,6 @@ def test_table_and_json_tell_the_same_of_queues(version: str) -> None:
         )
     assert from_table["sc.lazy_args"].settings["max-length"] == 100_000
     assert from_table["sc.sac"].settings["single-active-consumer"] is True
-    assert from_table["sc.quorum100"].capacity is None
     assert from_table["sc.saturated"].unacked_bytes == 1170
     assert from_table["sc.quorum100"].unacked_bytes is None
 

@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefetch_advisor.errors import AdvisorError, InputError, UsageError
-from prefetch_advisor.model.observation import Intake, TimingRow
+from prefetch_advisor.model.observation import Intake
+from prefetch_advisor.model.timing import TimingRow
 from prefetch_advisor.sources.opening import OpenInput, open_input
 from prefetch_advisor.sources.timings import SampleBudget, TimingOptions, read_timings
 

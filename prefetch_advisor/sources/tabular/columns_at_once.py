@@ -13,7 +13,7 @@ from prefetch_advisor.sources.tabular.rows import text_of
 from prefetch_advisor.units import SECONDS
 
 if TYPE_CHECKING:
-    from prefetch_advisor.model.observation import Floats
+    from prefetch_advisor.model.timing import Floats
 
 _UNIT = re.compile(r"[A-Za-zµμ]+$")
 
