@@ -51,6 +51,8 @@ class AdviseOptions:
     output: Path | None
     details: bool
     all_queues: bool
+    #: --for: whose code or settings lines are wanted
+    client: str | None
     fail_on: Severity | None
 
 
@@ -106,6 +108,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         output=None if output_ in (None, STDOUT) else Path(output_),
         details=options["details"],
         all_queues=options["all_queues"],
+        client=options["client"],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
     )
 
@@ -207,7 +210,7 @@ def _report(
     if options.format == "json" and worth_splitting(len(queues)):
         from prefetch_advisor.reports import json_
 
-        parts = in_halves(lambda some: json_.rows(advised(some).queues), queues)
+        parts = in_halves(lambda some: json_.rows(advised(some).queues, options.client), queues)
         whole = advised(())
         found = {f.severity for f in whole.findings}.union(*(part.severities for part in parts))
         return json_.assemble(whole, parts), max(found, default=None)
@@ -215,7 +218,10 @@ def _report(
     text = REPORTS[options.format](
         report,
         output.report_options(
-            options.output, details=options.details, all_queues=options.all_queues
+            options.output,
+            details=options.details,
+            all_queues=options.all_queues,
+            client=options.client,
         ),
     )
     found = {

@@ -23,6 +23,7 @@ from prefetch_advisor.commands.option_types import (
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
+CLIENTS = ("pika", "aio-pika", "celery", "dramatiq", "spring", "amqplib", "go", "dotnet")
 FAIL_ON = ("never", "info", "warning", "error")
 _COMPLETION = "_PREFETCH_ADVISOR_COMPLETE"
 
@@ -198,7 +199,17 @@ def cli(context: click.Context) -> int:
 )
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be read.")
 @click.option(
-    "--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "csv", "markdown"]),
+    default="table",
+    show_default=True,
+)
+@click.option(
+    "--for",
+    "client",
+    type=click.Choice(CLIENTS),
+    help="Also the lines to put into this client's code or settings.",
 )
 @click.option(
     "-o",

@@ -38,7 +38,9 @@ def remark_whole(text: str) -> None:
     stdio.say("\n".join(legible(line, ascii_only) for line in text.rstrip("\n").split("\n")))
 
 
-def report_options(output: Path | None, *, details: bool, all_queues: bool) -> ReportOptions:
+def report_options(
+    output: Path | None, *, details: bool, all_queues: bool, client: str | None = None
+) -> ReportOptions:
     """Width, colour and character set of the place the report goes to."""
     to_file = output is not None
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
@@ -48,6 +50,7 @@ def report_options(output: Path | None, *, details: bool, all_queues: bool) -> R
         colour=terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
         details=details,
         all_queues=all_queues,
+        client=client,
         unicode=to_file or stdio.carries_any_character(sys.stdout),
     )
 

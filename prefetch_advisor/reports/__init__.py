@@ -30,5 +30,22 @@ def _table(report: Report, options: ReportOptions) -> str:
     return table.render(report, options)
 
 
+def _csv(report: Report, options: ReportOptions) -> str:
+    from prefetch_advisor.reports import csv_
+
+    return csv_.render(report, options)
+
+
+def _markdown(report: Report, options: ReportOptions) -> str:
+    from prefetch_advisor.reports import markdown
+
+    return markdown.render(report, options)
+
+
 #: imported when called, so that a format costs the start-up of no other
-REPORTS: dict[str, Renderer] = {"table": _table, "json": _json}
+REPORTS: dict[str, Renderer] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+}

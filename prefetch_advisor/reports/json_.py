@@ -22,6 +22,7 @@ from prefetch_advisor.model.advice import (
     Report,
     Severity,
 )
+from prefetch_advisor.reports import clients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,15 +43,17 @@ class Rows(NamedTuple):
     severities: Counter[Severity]
 
 
-def rows(queues: Sequence[QueueAdvice]) -> Rows:
+def rows(queues: Sequence[QueueAdvice], client: str | None = None) -> Rows:
     """Queues as a report has them, to be put together by :func:`assemble`."""
     severities = Counter(finding.severity for queue in queues for finding in queue.findings)
-    return Rows(",\n".join(_text(_queue(queue)) for queue in queues), len(queues), severities)
+    return Rows(
+        ",\n".join(_text(_queue(queue, client)) for queue in queues), len(queues), severities
+    )
 
 
 def render(report: Report, options: ReportOptions) -> str:
     """One line for each queue, so that reports of many queues can be compared and searched."""
-    return assemble(report, [rows(report.queues)])
+    return assemble(report, [rows(report.queues, options.client)])
 
 
 def assemble(report: Report, parts: Sequence[Rows]) -> str:
@@ -134,8 +137,8 @@ def _number(value: float | None) -> float | None:
     return float("%.6g" % value) if isfinite(value) else None  # noqa: UP031 - faster, and called most
 
 
-def _queue(queue: QueueAdvice) -> Object:
-    return {
+def _queue(queue: QueueAdvice, client: str | None) -> Object:
+    found: Object = {
         "broker": queue.key.broker,
         "vhost": queue.key.vhost,
         "queue": queue.key.name,
@@ -161,6 +164,10 @@ def _queue(queue: QueueAdvice) -> Object:
         "findings": [_finding(finding) for finding in queue.findings],
         "notes": queue.notes,
     }
+    if client is not None:
+        lines, notes = clients.paste(queue, client)
+        found["paste"] = {"client": client, "lines": lines, "notes": notes}
+    return found
 
 
 def _limit(limit: Limit | None) -> Object | None:

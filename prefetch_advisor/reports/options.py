@@ -20,3 +20,5 @@ class ReportOptions:
     at_most: int = 50
     #: the output's encoding can carry any character; otherwise everything is ASCII
     unicode: bool = True
+    #: the client for whose code or settings lines are made
+    client: str | None = None

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from prefetch_advisor import units
-from prefetch_advisor.reports import detail, overview
+from prefetch_advisor.reports import clients, detail, overview
 from prefetch_advisor.reports.escape import isolated
 from prefetch_advisor.reports.layout import Cell, Entry, Grid, fit, laid_out
 from prefetch_advisor.reports.words import Glyphs
@@ -81,7 +81,7 @@ class _Page:
         queues = overview.ordered(report.queues)
         named = overview.prefix(queues)
         shown = queues if self.options.all_queues else queues[: self.options.at_most]
-        details = self.options.details or len(queues) == 1
+        details = self.options.details or len(queues) == 1 or self.options.client is not None
         for cell in overview.heading(report, self.glyphs):
             yield from self._wrapped(cell)
         if shown:
@@ -118,6 +118,19 @@ class _Page:
                 yield from self._wrapped(
                     Cell(f"  and {units.plural(more, 'consumer')} more: --all shows them", "faint")
                 )
+
+        if self.options.client is not None:
+            yield from self._pasted(queue, self.options.client)
+
+    def _pasted(self, queue: QueueAdvice, client: str) -> Iterator[Text]:
+        """Lines as they are, however long: they are to be copied."""
+        pasted = clients.paste(queue, client)
+        label = f"for {client}"
+        for note in pasted.notes:
+            yield from self._entry(Entry(label, self.glyphs.prose(note)))
+            label = ""
+        for line in pasted.lines:
+            yield Text(f"    {self.glyphs.plain(line)}", _STYLES["strong"])
 
     def _grid(self, grid: Grid) -> Generator[Text, None, list[str]]:
         """The lines of a grid; returns the titles of the columns that found no room."""
