@@ -182,7 +182,8 @@ def _early(where: str, reason: str) -> Intake:
 
 
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
-    # imported here: timings need neither
+    # imported here: timings need none of them
+    from prefetch_advisor.sources import grids
     from prefetch_advisor.sources.json_documents import read_json
     from prefetch_advisor.sources.rabbitmqctl_text import read_text
 
@@ -192,6 +193,10 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
     notes = source.damage
     if form is Form.JSON:
         intakes = read_json(text, where, options.kind, strict=strict)
+    elif form is Form.CSV:
+        intakes = grids.read_csv(text, where, strict)
+    elif form is Form.DRAWN:
+        intakes = grids.read_drawn(text, where, strict)
     else:
         if source.cut and not text.endswith("\n"):
             # half a number is another number

@@ -9,6 +9,7 @@ from enum import StrEnum
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import SourceKind
 from prefetch_advisor.sources.columns import Role, read_name
+from prefetch_advisor.sources.grids import drawn, is_csv
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.pasted import looks_like_json, segments
@@ -50,6 +51,8 @@ class Form(StrEnum):
 
     TIMINGS = "timings"
     TEXT = "rabbitmqctl text"
+    DRAWN = "drawn tables"
+    CSV = "rabbitmqctl CSV"
     JSON = "json"
 
 
@@ -72,6 +75,10 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         return Form.TIMINGS if kind is None and _is_timing(start) else Form.JSON
     if any(segment.json for segment in segments(text)):
         return Form.TEXT
+    if drawn(text):
+        return Form.DRAWN
+    if is_csv(text):
+        return Form.CSV
     if kind == SourceKind.MANAGEMENT:
         raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
     lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
