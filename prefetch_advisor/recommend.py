@@ -138,6 +138,7 @@ def _while_all_are_busy(case: Case, outcome: Outcome, count: ConsumerCount) -> C
         count,
         recommended=there,
         utilisation_recommended=count.utilisation_present,
+        wait=None,
         keep=True,
         reason=reason,
     )

@@ -496,6 +496,16 @@ def test_a_limit_shared_by_more_consumers_than_it_has_messages_is_not_unlimited(
     assert advice["current"]["busy_share"] == pytest.approx(0.5)
 
 
+def test_a_prefetch_that_its_bound_keeps_is_not_told_to_be_set(judge):
+    slow = queue(unacked=steady(3), ack=per_second(4), publish=per_second(9))
+    ones = [consumer(1, place) for place in range(3)]
+    advice = judge(slow, ones, "--processing-time", "500ms", "--max-buffered-time", "100ms")
+    (low,) = (f for f in advice["findings"] if f["name"] == "prefetch-below-round-trip")
+    assert advice["recommended"]["prefetch"] == 1
+    assert "buffered-time) allows no more" in low["message"]
+    assert low["help"].startswith("Allow more")
+
+
 def test_early_acks_show_as_too_few_unacked(judge):
     early = queue(ready=steady(0), unacked=steady(0), consumers=1, ack=per_second(10))
     assert "early-ack" in names(judge(early, [consumer(10)], "--processing-time", "50ms"))

@@ -151,7 +151,13 @@ givens = st.builds(
     concurrency=st.sampled_from([None, None, 1, 4]),
     arrival_rate=st.sampled_from([None, None, None, 0.0, 5.0, 600.0]),
 )
-policies = st.builds(Policy, drain_within=st.sampled_from([None, None, 60.0]))
+policies = st.builds(
+    Policy,
+    drain_within=st.sampled_from([None, None, 60.0]),
+    max_wait=st.sampled_from([None, None, None, 0.5]),
+    max_buffered_time=st.sampled_from([None, None, None, 0.1]),
+    ordered=st.sampled_from([False, False, False, True]),
+)
 
 
 class Said(NamedTuple):
@@ -282,6 +288,18 @@ def the_prefetch_is_within_its_bounds(said: Said) -> bool:
     return said.advice.concurrency.value <= wanted.prefetch <= MAX_PREFETCH
 
 
+def the_buffer_is_within_what_it_may_wait(said: Said) -> bool:
+    wanted, most = said.advice.recommended, said.policy.max_buffered_time
+    if most is None or wanted.prefetch is None or wanted.buffered_time is None:
+        return True
+    # a measured time is kept on average, and what is kept already is left
+    return wanted.buffered_time <= most * 1.001 or wanted.keep
+
+
+def what_is_in_order_is_done_by_one(said: Said) -> bool:
+    return not said.policy.ordered or said.advice.recommended.consumers in (None, 1)
+
+
 def a_prefetch_is_not_both_too_small_and_too_large(said: Said) -> bool:
     small, large = said.found("prefetch-below-round-trip"), said.found("prefetch-too-large")
     now, wanted = said.advice.current.prefetch, said.advice.recommended.prefetch
@@ -289,14 +307,16 @@ def a_prefetch_is_not_both_too_small_and_too_large(said: Said) -> bool:
         return False
     if not now or wanted is None:
         return True
-    if (small or said.verdict is Verdict.ROUND_TRIP_BOUND) and wanted <= now:
+    short = small or said.verdict is Verdict.ROUND_TRIP_BOUND
+    if short and wanted <= now and said.advice.recommended.limited_by is None:
         return False
     return not ((large or said.verdict is Verdict.HOARDING) and wanted >= now)
 
 
 def what_is_short_is_not_kept(said: Said) -> bool:
     wanted = said.advice.recommended
-    return not (said.verdict is Verdict.ROUND_TRIP_BOUND and wanted.keep)
+    short = said.verdict is Verdict.ROUND_TRIP_BOUND and wanted.limited_by is None
+    return not (short and wanted.keep)
 
 
 def the_busy_share_agrees(said: Said) -> bool:
@@ -368,6 +388,8 @@ RULES = (
     a_backlog_that_drains_is_no_warning,
     the_count_does_not_fall_behind,
     the_prefetch_is_within_its_bounds,
+    the_buffer_is_within_what_it_may_wait,
+    what_is_in_order_is_done_by_one,
     a_prefetch_is_not_both_too_small_and_too_large,
     what_is_short_is_not_kept,
     the_busy_share_agrees,

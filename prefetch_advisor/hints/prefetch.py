@@ -73,11 +73,14 @@ def prefetch_low(judged: Judged) -> Iterator[Finding]:
         message = f"prefetch {judged.prefetch_now}"
         if current.busy_share is not None:
             message += f" keeps the consumer busy {percent(current.busy_share)} of its time"
-        if advised.prefetch is not None and advised.busy_share is not None:
+        help_ = f"Set prefetch {advised.prefetch}." if advised.prefetch else None
+        if advised.keep and advised.limited_by is not None:
+            message += f"; its bound ({advised.limited_by}) allows no more"
+            help_ = "Allow more, or bring the consumer nearer to the broker."
+        elif advised.prefetch is not None and advised.busy_share is not None:
             message += f", {advised.prefetch} would {percent(advised.busy_share)}"
         elif advised.prefetch is not None:
             message += f"; try {advised.prefetch} and measure again"
-        help_ = f"Set prefetch {advised.prefetch}." if advised.prefetch else None
         yield rules.PREFETCH_BELOW_ROUND_TRIP.finding(judged.name, message, help_)
         return
     k = judged.case.concurrency
