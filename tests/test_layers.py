@@ -54,6 +54,7 @@ PART_OF = {
     "probe_run": "advise",
     "probe_stop": "advise",
     "processes": "units",
+    "recorder": "units",
     "progress": "cli",
     "recommend": "diagnosis",
     "saturation": "diagnosis",
