@@ -213,7 +213,7 @@ def test_consumers_of_pika_and_aio_pika_are_timed_on_a_broker(broker, advise, tm
 
 
 @pytest.mark.broker
-def test_tasks_of_a_celery_worker_are_timed(broker, tmp_path):
+def test_tasks_of_a_celery_worker_are_timed_by_recorder_and_log(broker, advise, tmp_path):
     (tmp_path / "app.py").write_text(
         "import time\nfrom celery import Celery\n"
         "from prefetch_advisor.recorder import Recorder\n"
@@ -249,6 +249,13 @@ def test_tasks_of_a_celery_worker_are_timed(broker, tmp_path):
     assert all(0.05 <= value + 1e-4 < 1 for value in took)
     # two children, each a consumer of its own in the file
     assert len({row["consumer"] for row in found}) == 2
+    log = tmp_path / "worker.log"
+    log.write_text(err)
+    done = advise(log, "--rtt", "1ms")
+    assert "20 tasks that succeeded, by name" in done.err
+    assert done.only["queue"] == "app.work"
+    mean = sum(took) / len(took)
+    assert done.only["processing_time"]["mean"] == pytest.approx(mean, rel=0.05)
 
 
 def test_the_thread_of_a_recorder_that_is_gone_ends(tmp_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import ExitCode, InputError, UsageError
 from prefetch_advisor.model.observation import Intake, SourceKind
+from prefetch_advisor.sources import celery_log
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.opening import OpenInput, open_input
 from prefetch_advisor.sources.pasted import segments
@@ -162,6 +163,10 @@ class _Reader:
         form = recognise_input(source.head, source.where, self._options.kind)
         if form is Form.TIMINGS:
             return [self._read_timings(source)]
+        if form is Form.CELERY:
+            source, lines = celery_log.as_timings(source)
+            intake = self._read_timings(source)
+            return [replace(intake, notes=(lines.note(source.where), *intake.notes))]
         found = _read_broker(source, form, self._options)
         if self._budget is not None:
             self._budget.spend(0)

@@ -69,7 +69,8 @@ def is_csv(text: str) -> bool:
         cells = next(csv.reader([first.strip("\r")]), [])
     except csv.Error:
         return False
-    return len(cells) > 1 and _list_of(cells) is not None
+    # by rabbitmqctl's own names alone: timings have a column queue too
+    return len(cells) > 1 and header_list(cells) is not None and _list_of(cells) is not None
 
 
 def read_drawn(text: str, where: str, strict: bool = False) -> list[Intake]:
@@ -185,8 +186,9 @@ def _intakes(grids: Sequence[Grid], where: str, strict: bool) -> list[Intake]:
     if not found:
         columns = ", ".join(grids[0].columns) if grids else "none"
         raise InputError(
-            f"{where}: no table of queues, consumers or channels: expected a column name, or "
-            f"queue_name (rabbitmqadmin: queue.name), found {shown(columns)}"
+            f"{where}: no table of queues, consumers or channels: expected columns such as name "
+            "and messages, or queue_name (rabbitmqadmin: queue.name) and prefetch_count, found "
+            f"{shown(columns)}"
         )
     usable = any(i.queues or i.consumers or i.channels or i.connections for i in found)
     bad = [row for intake in found for row in intake.bad_rows]

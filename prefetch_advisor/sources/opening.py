@@ -109,7 +109,7 @@ def _prepare(where: str, file: BinaryIO, interrupts: Interrupts) -> OpenInput:
     pieces = _undone(_pieces(where, file, interrupts), damage)
     start = _head(pieces, file, interrupts)
     _refuse_binary(where, start[:HEAD])
-    stream = io.BufferedReader(_Stream(chain((start,), pieces)), HEAD)
+    stream = io.BufferedReader(Stream(chain((start,), pieces)), HEAD)
     opened = OpenInput(where, stream, start[:HEAD], damage, interrupts)
     if opened.damage and not start:
         raise InputError(f"{opened.damage[0]}: nothing could be read")
@@ -194,7 +194,7 @@ def _refuse_binary(where: str, head: bytes) -> None:
         raise InputError(f"{where}: binary content ({controls} control bytes): {expected}")
 
 
-class _Stream(io.RawIOBase):
+class Stream(io.RawIOBase):
     """Pieces of bytes as a file."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:

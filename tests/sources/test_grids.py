@@ -16,6 +16,7 @@ from prefetch_advisor.errors import AdvisorError, InputError
 from prefetch_advisor.model.observation import Intake
 from prefetch_advisor.sources import InputOptions, read_inputs
 from prefetch_advisor.sources.grids import drawn, is_csv, read_csv, read_drawn
+from prefetch_advisor.sources.json_text import unescape
 
 SPOILT = sorted(
     path
@@ -154,7 +155,8 @@ def test_spoilt_text_crashes_nothing_and_invents_no_queue(text):
         intakes = read_inputs(["-"], InputOptions(), io.BufferedReader(io.BytesIO(raw)))
     except AdvisorError:
         return
-    plain = text.replace('""', '"').replace("\r", "")
+    # escapes of a plain locale and doubled quotes are undone
+    plain = unescape(text)[0].replace('""', '"').replace("\r", "")
     for intake in intakes:
         for name in [*(q.name for q in intake.queues), *(c.queue for c in intake.consumers)]:
             assert name in plain or name in text or json.dumps(name)[1:-1] in text, name
