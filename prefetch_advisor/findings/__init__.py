@@ -21,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     consumers.MORE_CONSUMERS,
     consumers.NO_ACKS,
     consumers.ACKS_HELD,
+    consumers.ACK_TIMEOUT_RISK,
     consumers.GLOBAL_QOS,
     consumers.QUORUM_2000,
     consumers.SINGLE_ACTIVE,
@@ -29,7 +30,9 @@ RULES: tuple[Rule, ...] = (
     consumers.POLLING,
     consumers.REDELIVERY_LOOP,
     consumers.PRIORITIES_DEFEATED,
+    consumers.MEMORY_OVER_BUDGET,
     consumers.BELOW_CONCURRENCY,
+    consumers.BATCH_NOT_BELOW,
     consumers.EARLY_ACK,
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
@@ -89,4 +92,26 @@ def explain(rule: Rule) -> str:
         f"Bad:\n{indented(rule.bad)}\n\n"
         f"Good:\n{indented(rule.good)}\n\n"
         f"See {rule.url}\n"
+    )
+
+
+def document() -> str:
+    """The catalogue as docs/findings.md has it."""
+    head = (
+        "# Findings\n\n"
+        "`prefetch-advisor explain CODE` prints the same. A code is never used again.\n\n"
+        "Written by `python -m prefetch_advisor.findings > docs/findings.md`.\n"
+    )
+    return head + "".join(map(_section, RULES))
+
+
+def _section(rule: Rule) -> str:
+    return (
+        f"\n## {rule.code} {rule.name}\n\n"
+        f"{rule.severity.name.capitalize()}. {rule.what}\n\n"
+        f"{rule.why}\n\n"
+        f"**What to do:** {rule.fix}\n\n"
+        f"Bad:\n\n```text\n{rule.bad}\n```\n\n"
+        f"Good:\n\n```text\n{rule.good}\n```\n\n"
+        f"See <{rule.url}>.\n"
     )

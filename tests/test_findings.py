@@ -1,0 +1,33 @@
+"""The catalogue: every rule is in it, in order, and its page is what it prints."""
+
+from __future__ import annotations
+
+from conftest import ROOT
+
+from prefetch_advisor.findings import RULES, consumers, document, explain, find, inputs
+from prefetch_advisor.findings.rule import Rule
+
+
+def test_every_rule_that_is_defined_can_be_explained():
+    defined = [
+        rule
+        for module in (inputs, consumers)
+        for rule in vars(module).values()
+        if type(rule) is Rule
+    ]
+    assert {rule.code for rule in defined} == {rule.code for rule in RULES}
+    for rule in defined:
+        assert find(rule.code) is find(rule.name) is rule
+        assert rule.bad in explain(rule).replace("\n    ", "\n")
+        assert rule.bad != rule.good
+
+
+def test_codes_and_names_are_unique_and_in_order():
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_the_page_is_what_the_catalogue_says():
+    """Written anew by ``python -m prefetch_advisor.findings > docs/findings.md``."""
+    assert (ROOT / "docs" / "findings.md").read_text() == document()
