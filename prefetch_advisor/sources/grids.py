@@ -88,7 +88,8 @@ def read_csv(text: str, where: str, strict: bool = False) -> list[Intake]:
     Raises:
         InputError: it is broken as CSV, or no row of it can be used.
     """
-    reader = csv.reader(io.StringIO(text, newline=""))
+    # strict: a quote out of place would make one name of two
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     grid: Grid | None = None
     try:
         for cells in reader:
