@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import ExitCode, InputError, UsageError
 from prefetch_advisor.model.observation import Intake, SourceKind
-from prefetch_advisor.sources import celery_log
+from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.opening import OpenInput, open_input
 from prefetch_advisor.sources.pasted import segments
@@ -167,6 +167,9 @@ class _Reader:
             source, lines = celery_log.as_timings(source)
             intake = self._read_timings(source)
             return [replace(intake, notes=(lines.note(source.where), *intake.notes))]
+        if form is Form.HISTOGRAMS:
+            text = decode(_read_all(source))
+            return [histograms.read_histograms(text, source.where, self._options.unit)]
         found = _read_broker(source, form, self._options)
         if self._budget is not None:
             self._budget.spend(0)

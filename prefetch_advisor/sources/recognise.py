@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import SourceKind
-from prefetch_advisor.sources import celery_log
+from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.columns import Role, read_name
 from prefetch_advisor.sources.grids import drawn, is_csv
 from prefetch_advisor.sources.json_kinds import document_list
@@ -55,6 +55,7 @@ class Form(StrEnum):
     DRAWN = "drawn tables"
     CSV = "rabbitmqctl CSV"
     CELERY = "the log of a Celery worker"
+    HISTOGRAMS = "histograms"
     JSON = "json"
 
 
@@ -68,6 +69,8 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
     start = text.lstrip()
     if kind in (None, SourceKind.TIMINGS) and celery_log.looks_like(head):
         return Form.CELERY
+    if kind in (None, SourceKind.TIMINGS) and histograms.looks_like(head):
+        return Form.HISTOGRAMS
     if kind == SourceKind.TIMINGS:
         return Form.TIMINGS
     if not start:

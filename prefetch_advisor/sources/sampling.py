@@ -142,6 +142,16 @@ class Sketch:
         return float(bucket_values(np.array([bucket]), self.accuracy)[0])
 
 
+def counted(values: Floats, counts: Integers) -> Buckets:
+    """The buckets of a sketch that has seen each value so many times."""
+    there = (values > 0) & (counts > 0)
+    places = np.ceil(np.log(values[there]) / _log_gamma(ACCURACY)).astype(np.int32)
+    numbers, which = np.unique(places, return_inverse=True)
+    zeros = int(counts[(values <= 0) & (counts > 0)].sum())
+    totals = np.bincount(which, weights=counts[there]).astype(np.int64)
+    return Buckets(ACCURACY, zeros, numbers.astype(np.int32), totals)
+
+
 def bucket_values(numbers: Integers, accuracy: float) -> Floats:
     """What each bucket stands for: 2 g^i / (g + 1)."""
     log_gamma = _log_gamma(accuracy)

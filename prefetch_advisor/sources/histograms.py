@@ -1,0 +1,278 @@
+"""Histograms of processing time, saved from Prometheus or OpenTelemetry, as timings.
+
+The mean of a histogram is exact, its sum over its count. What else is said of it holds within its
+buckets: values are taken to lie evenly between the edges of theirs, and the error of the quantiles
+is said. It is of everything since the process started.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prefetch_advisor.errors import InputError, UsageError
+from prefetch_advisor.model.observation import Intake
+from prefetch_advisor.model.timing import Buckets, Distribution, TimingRow
+from prefetch_advisor.sources.fields import shown
+from prefetch_advisor.units import SECONDS
+
+#: labels that name a queue, the best first; OpenTelemetry's with their dots
+_QUEUE_LABELS = (
+    "queue",
+    "queue_name",
+    "messaging.destination.name",
+    "messaging_destination_name",
+    "destination",
+    "routing_key",
+    "task",
+    "task_name",
+    "name",
+)
+_PROMETHEUS = re.compile(rb'^[A-Za-z_:][\w:]*_bucket\{[^\n]*\ble="', re.MULTILINE)
+_OTLP = re.compile(rb'"resourceMetrics"\s*:')
+_UNITS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+_SUFFIX = re.compile(r"_(seconds|milliseconds|microseconds|nanoseconds|s|ms|us|ns)$")
+#: what a histogram of processing times is called, where there are several
+_PROCESSING = re.compile(r"process|handl|task|consum|work|duration|runtime", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """One histogram as it was saved, its values in its own unit."""
+
+    metric: str
+    labels: Mapping[str, str]
+    #: upper edges, ascending, without the last one, which is infinite
+    edges: tuple[float, ...]
+    #: values in each bucket, one more than edges
+    counts: tuple[int, ...]
+    total: float
+    unit: str | None = None
+
+
+def looks_like(head: bytes) -> bool:
+    """Whether an input holds histograms of either kind."""
+    return _PROMETHEUS.search(head) is not None or _OTLP.search(head[:2000]) is not None
+
+
+def read_histograms(text: str, where: str, unit: str | None = None) -> Intake:
+    """A row of timings for each queue.
+
+    Raises:
+        InputError: no histogram of times, several that may be meant, or one that is broken.
+        UsageError: an unknown unit.
+    """
+    if unit is not None and unit not in SECONDS:
+        raise UsageError(f"unknown unit {unit!r}: use ns, us, ms or s")
+    found = list(_otlp(text, where) if text.lstrip()[:1] == "{" else _prometheus(text, where))
+    metric = _chosen({one.metric: one for one in found if any(one.counts)}, where)
+    merged: dict[tuple[str | None, str | None], Histogram] = {}
+    for one in found:
+        if one.metric == metric and any(one.counts):
+            key = _queue(one)
+            merged[key] = _together(merged[key], one, where) if key in merged else one
+    rows = [_row(one, _scale(one, unit, where), where) for one in merged.values()]
+    note = (
+        f"{where}: {metric}, since its process started; variation and quantiles as its buckets "
+        "tell them"
+    )
+    return Intake(where, timings=tuple(rows), notes=(note,))
+
+
+def _chosen(metrics: Mapping[str, Histogram], where: str) -> str:
+    names = [name for name in metrics if len(metrics) == 1 or _PROCESSING.search(name)]
+    if len(names) == 1:
+        return names[0]
+    if not metrics:
+        raise InputError(
+            f"{where}: expected a histogram of processing times, found none with values"
+        )
+    listed = ", ".join(sorted(metrics)[:8])
+    raise InputError(
+        f"{where}: expected one histogram of processing times, found {len(metrics)}: {listed}: "
+        "leave the lines of the others out"
+    )
+
+
+def _scale(one: Histogram, given: str | None, where: str) -> float:
+    """Seconds in its unit."""
+    suffix = _SUFFIX.search(one.metric)
+    name = one.unit or (suffix[1] if suffix else None) or given
+    scale = SECONDS.get(_UNITS.get(name or "", name or ""))
+    if scale is None:
+        raise InputError(
+            f"{where}: {one.metric}: expected a unit, in its name (_seconds, _milliseconds) or by "
+            f"--unit, found {shown(name)}"
+        )
+    return scale
+
+
+def _queue(one: Histogram) -> tuple[str | None, str | None]:
+    """Its vhost and queue, by its labels."""
+    queue = next((one.labels[label] for label in _QUEUE_LABELS if one.labels.get(label)), None)
+    return one.labels.get("vhost") or None, queue
+
+
+def _together(first: Histogram, second: Histogram, where: str) -> Histogram:
+    """Two of one queue, which differ in labels that say nothing of it: an outcome, an instance."""
+    if first.edges != second.edges or first.unit != second.unit:
+        raise InputError(
+            f"{where}: {first.metric}: expected the same buckets for all of a queue, found "
+            f"{len(first.edges)} and {len(second.edges)} edges"
+        )
+    counts = tuple(a + b for a, b in zip(first.counts, second.counts, strict=True))
+    return replace(first, counts=counts, total=first.total + second.total)
+
+
+def _row(one: Histogram, scale: float, where: str) -> TimingRow:
+    vhost, queue = _queue(one)
+    count = sum(one.counts)
+    distribution = _distribution(one, scale)
+    return TimingRow(where, vhost, queue, count, processing=distribution)
+
+
+def _distribution(one: Histogram, scale: float) -> Distribution:
+    count = sum(one.counts)
+    mean = one.total / count * scale
+    spans = _spans(one, scale)
+    middles = [(low + high) / 2 for low, high in spans]
+    # values lie nearer to the lower edge the rarer they become: as far as the sum says
+    even = math.fsum(n * middle for n, middle in zip(one.counts, middles, strict=True)) / count
+    near = mean / even if even else 1.0
+    squares = math.fsum(
+        n * ((middle * near - mean) ** 2 + ((high - low) * near) ** 2 / 12)
+        for (low, high), middle, n in zip(spans, middles, one.counts, strict=True)
+    )
+    quantiles = [_quantile(spans, one.counts, share) for share in (0.5, 0.95, 0.99)]
+    filled = [span for span, n in zip(spans, one.counts, strict=True) if n]
+    return Distribution(
+        count=count,
+        mean=mean,
+        cv=math.sqrt(squares / count) / mean if mean else 0.0,
+        minimum=filled[0][0],
+        maximum=filled[-1][1],
+        p50=quantiles[0][0],
+        p95=quantiles[1][0],
+        p99=quantiles[2][0],
+        quantile_error=max(error for _, error in quantiles),
+        buckets=_buckets([middle * near for middle in middles], one.counts),
+    )
+
+
+def _buckets(values: Sequence[float], counts: Sequence[int]) -> Buckets:
+    """For merging with other inputs of the queue."""
+    import numpy as np
+
+    from prefetch_advisor.sources.sampling import counted
+
+    return counted(np.array(values), np.array(counts))
+
+
+def _spans(one: Histogram, scale: float) -> list[tuple[float, float]]:
+    """Between which values those of each bucket lie; of the last, as the sum leaves it."""
+    edges = [edge * scale for edge in one.edges]
+    spans = list(zip([0.0, *edges], edges, strict=False))
+    last = edges[-1] if edges else 0.0
+    beyond = one.counts[-1]
+    inside = sum(n * (low + high) / 2 for (low, high), n in zip(spans, one.counts, strict=False))
+    rest = (one.total * scale - inside) / beyond if beyond else last
+    return [*spans, (last, max(last, 2 * rest - last))]
+
+
+def _quantile(
+    spans: Sequence[tuple[float, float]], counts: Sequence[int], share: float
+) -> tuple[float, float]:
+    """A quantile, and how far it may be off, relatively."""
+    wanted = share * sum(counts)
+    below = 0
+    for (low, high), n in zip(spans, counts, strict=True):
+        if n and below + n >= wanted:
+            value = low + (high - low) * (wanted - below) / n
+            off = max(high - value, value - low)
+            return value, off / value if value else 0.0
+        below += n
+    return spans[-1][1], 0.0
+
+
+def _prometheus(text: str, where: str) -> Iterator[Histogram]:
+    try:
+        from prometheus_client.parser import text_string_to_metric_families
+    except ImportError:
+        raise InputError(
+            f"{where}: a Prometheus exposition needs the library that reads it: "
+            "pip install 'prefetch-advisor[metrics]'"
+        ) from None
+    series: dict[tuple[str, tuple[tuple[str, str], ...]], dict[float, float]] = {}
+    sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+    try:
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                labels = dict(sample.labels)
+                edge = labels.pop("le", None)
+                base = sample.name.removesuffix("_bucket").removesuffix("_sum")
+                key = base, tuple(sorted(labels.items()))
+                if sample.name.endswith("_bucket") and edge is not None:
+                    series.setdefault(key, {})[float(edge)] = sample.value
+                elif sample.name.endswith("_sum"):
+                    sums[key] = sample.value
+    except ValueError as error:
+        raise InputError(
+            f"{where}: expected a Prometheus exposition, found {str(error).splitlines()[0][:120]}"
+        ) from None
+    for key, buckets in series.items():
+        edges = sorted(buckets)
+        totals = [buckets[edge] for edge in edges]
+        if edges[-1] != math.inf or totals != sorted(totals) or key not in sums:
+            raise InputError(
+                f"{where}: {key[0]}: expected rising buckets up to +Inf and a sum, found "
+                f"{len(edges)} buckets up to {edges[-1]:g}"
+            )
+        counts = [int(b - a) for a, b in zip([0.0, *totals], totals, strict=False)]
+        yield Histogram(key[0], dict(key[1]), tuple(edges[:-1]), tuple(counts), sums[key])
+
+
+def _otlp(text: str, where: str) -> Iterator[Histogram]:
+    """OTLP as JSON: one document, or one a line as the file exporter of the collector writes."""
+    lines = [text] if _is_document(text) else [line for line in text.split("\n") if line.strip()]
+    latest: dict[tuple[str, tuple[tuple[str, str], ...]], Histogram] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            document = json.loads(line)
+            for one in _points(document):
+                # totals since the start: a later document says the same and more
+                latest[one.metric, tuple(sorted(one.labels.items()))] = one
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            raise InputError(
+                f"{where}:{number}: expected OTLP metrics as JSON, found {str(error)[:120]}"
+            ) from None
+    yield from latest.values()
+
+
+def _is_document(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _points(document: Mapping[str, Any]) -> Iterable[Histogram]:
+    for resource in document["resourceMetrics"]:
+        for scope in resource.get("scopeMetrics", ()):
+            for metric in scope.get("metrics", ()):
+                for point in metric.get("histogram", {}).get("dataPoints", ()):
+                    labels = {
+                        item["key"]: str(next(iter(item["value"].values())))
+                        for item in point.get("attributes", ())
+                    }
+                    edges = tuple(float(edge) for edge in point.get("explicitBounds", ()))
+                    counts = tuple(int(count) for count in point.get("bucketCounts", ()))
+                    if len(counts) == len(edges) + 1 and "sum" in point:
+                        name, unit = str(metric["name"]), metric.get("unit")
+                        yield Histogram(
+                            name, labels, edges, counts, float(point["sum"]), unit or None
+                        )
