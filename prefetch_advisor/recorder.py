@@ -6,10 +6,11 @@
     recorder.celery()                                                     # in the module of the app
 
 Each message costs a consumer a few microseconds: it is kept in memory, and a thread appends what
-there is to the file once a second. The file may be shared by threads and processes. On a clean exit
-nothing is lost; when the process is killed, what was not written yet, and the file stays readable.
-A disk that is full or slow never stops a consumer: rows that find no room are counted in
-:attr:`Recorder.dropped` and logged.
+there is to the file once a second, sooner when there is much. The file may be shared by threads and
+processes. On a clean exit nothing is lost; when the process is killed, what was not written yet,
+and the file stays readable. A disk that is full or slow never stops a consumer: rows that find no
+room are counted in :attr:`Recorder.dropped` and logged, as are those that an exit has to leave
+behind.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import itertools
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 import weakref
@@ -41,7 +43,8 @@ _INTERVAL = 1.0
 _ROWS = 100_000
 #: rows formatted and written at once
 _CHUNK = 5_000
-_Row = tuple[str, float, float, int | None]
+#: queue, seconds of work, its end, bytes, consumer
+_Row = tuple[str, float, float, int | None, str | None]
 _every: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
@@ -68,26 +71,44 @@ class Recorder:
         self.dropped = 0
         self._rows: deque[_Row] = deque()
         self._said: type[OSError] | None = None
+        #: the file while it is written to
+        self._open: int | None = None
+        self._stays = False
         self._reset()
         _every.add(self)
 
     def _reset(self) -> None:
         """In a new process: no thread is there, and what waits is the parent's to write."""
         self._rows.clear()
+        self.dropped = 0
+        if self._open is not None:
+            # the parent was writing: its lock would last as long as this copy of its file is open
+            os.close(self._open)
+            self._open = None
         self._writing = threading.Lock()
         self._starting = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._name = self.consumer or f"{socket.gethostname()}:{os.getpid()}"
 
-    def record(self, queue: str, processing: float, size: int | None = None) -> None:
+    def __del__(self) -> None:
+        # one that belongs to a function is gone before the exit
+        if self.__dict__.get("_rows"):
+            self.flush()
+
+    def record(
+        self, queue: str, processing: float, size: int | None = None, consumer: str | None = None
+    ) -> None:
         """A message of ``queue`` whose work took ``processing`` seconds and ends now."""
-        if len(self._rows) >= _ROWS:
+        waiting = len(self._rows)
+        if waiting >= _ROWS:
             self.dropped += 1
             return
-        self._rows.append((queue, processing, time.time(), size))
+        self._rows.append((queue, processing, time.time(), size, consumer))
         if self._thread is None:
             self._start()
+        elif waiting == _CHUNK:
+            self._wake.set()
 
     def pika(
         self, handler: Callable[[Any, Any, Any, bytes], T], queue: str
@@ -120,7 +141,12 @@ class Recorder:
         return timed
 
     def celery(self) -> None:
-        """Times every task of a Celery worker from now on, by the queue it was routed to."""
+        """Times every task of a Celery worker from now on, by the queue it was routed to.
+
+        The consumer is the worker, whose processes share its prefetch, unless one was named. A try
+        that failed or asked for another is a message that took its time; a task that another one
+        calls within its own process is none.
+        """
         signals = importlib.import_module("celery.signals")
         begun: dict[str, float] = {}
 
@@ -129,10 +155,11 @@ class Recorder:
 
         def ended(task_id: str, task: Any, **_: object) -> None:
             start = begun.pop(task_id, None)
-            if start is not None:
-                info = getattr(task.request, "delivery_info", None) or {}
-                queue = info.get("routing_key") or task.name
-                self.record(str(queue), time.perf_counter() - start)
+            request = task.request
+            if start is not None and not request.is_eager:
+                queue = (request.delivery_info or {}).get("routing_key") or task.name
+                took = time.perf_counter() - start
+                self.record(str(queue), took, consumer=self.consumer or request.hostname)
 
         def leaving(**_: object) -> None:
             self.flush()
@@ -149,7 +176,7 @@ class Recorder:
             while self._rows:
                 rows = [self._rows.popleft() for _ in range(min(_CHUNK, len(self._rows)))]
                 try:
-                    self._append(self._formatted(rows))
+                    self._append(_formatted(rows, self._name))
                 except OSError as error:
                     self._rows.extendleft(reversed(rows))
                     self._say(error)
@@ -167,23 +194,21 @@ class Recorder:
                     daemon=True,
                 )
                 self._thread = thread
-                thread.start()
+                _flush_at_exit_of_multiprocessing(self)
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    # no consumer fails for it: what there is room for is written at the exit
+                    _log.warning("timings wait for the exit to be written: %s", error)
 
     def _say(self, error: OSError) -> None:
         if self._said is not type(error):
             self._said = type(error)
             _log.warning("timings cannot be written to %s: %s", self.path, error.strerror)
 
-    def _formatted(self, rows: list[_Row]) -> bytes:
-        text = io.StringIO(newline="")
-        out = csv.writer(text, lineterminator="\n")
-        for queue, took, end, size in rows:
-            out.writerow((queue, self._name, f"{end - took:.6f}", f"{end:.6f}", size))
-        return text.getvalue().encode("utf-8", "surrogateescape")
-
     def _append(self, data: bytes) -> None:
         """Whole lines by one write, under a lock that every process takes."""
-        file = self._locked()
+        file = self._open = self._locked()
         try:
             size = os.fstat(file).st_size
             if size == 0:
@@ -198,6 +223,9 @@ class Recorder:
             if size + written > self.max_bytes:
                 self._rotate()
         finally:
+            # not left to the close: a process forked meanwhile has the same open file
+            _lock(file, release=True)
+            self._open = None
             os.close(file)
 
     def _locked(self) -> int:
@@ -213,17 +241,24 @@ class Recorder:
             os.close(file)
 
     def _rotate(self) -> None:
+        """Where that is not possible the file grows: its rows are written, and stay there."""
         names = [self.path, *(Path(f"{self.path}.{i}") for i in range(1, self.keep + 1))]
-        for old, new in reversed(list(itertools.pairwise(names))):
-            if old.exists():
-                old.replace(new)
-        if len(names) == 1:
-            self.path.unlink()
+        try:
+            for old, new in reversed(list(itertools.pairwise(names))):
+                if old.exists():
+                    old.replace(new)
+            if len(names) == 1:
+                self.path.unlink()
+        except OSError as error:
+            if not self._stays:
+                self._stays = True
+                _log.warning("%s cannot be put aside: %s", self.path, error.strerror)
 
 
 def _write_on(recorder: weakref.ref[Recorder], wake: threading.Event) -> None:
     while True:
         wake.wait(_INTERVAL)
+        wake.clear()
         alive = recorder()
         if alive is None:
             return
@@ -231,19 +266,45 @@ def _write_on(recorder: weakref.ref[Recorder], wake: threading.Event) -> None:
         del alive
 
 
-def _lock(file: int) -> None:
+def _formatted(rows: list[_Row], name: str) -> bytes:
+    text = io.StringIO(newline="")
+    plain = csv.writer(text, lineterminator="\n")
+    # the module leaves a carriage return bare where lines do not end in one
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for queue, took, end, size, consumer in rows:
+        by = consumer or name
+        out = quoted if "\r" in queue or "\r" in by else plain
+        out.writerow((queue, by, f"{end - took:.6f}", f"{end:.6f}", size))
+    lines = text.getvalue()
+    try:
+        return lines.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return lines.encode("utf-8", "backslashreplace")
+
+
+def _lock(file: int, *, release: bool = False) -> None:
     try:
         import fcntl
     except ImportError:
         return  # no such locks there: each process needs a file of its own
-    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.flock(file, fcntl.LOCK_UN if release else fcntl.LOCK_EX)
+
+
+def _flush_at_exit_of_multiprocessing(recorder: Recorder) -> None:
+    """Its children end without what runs at an exit, but with what its own registry holds."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(recorder, _flush_all, exitpriority=0)
 
 
 def _flush_all() -> None:
     for recorder in list(_every):
-        recorder.flush()
+        if not recorder.flush():
+            recorder.dropped += len(recorder._rows)
+            recorder._rows.clear()
         if recorder.dropped:
-            _log.warning("%d timings found no room and were dropped", recorder.dropped)
+            _log.warning("%d timings for %s were dropped", recorder.dropped, recorder.path)
+            recorder.dropped = 0
 
 
 def _forget_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import csv
 import os
 import resource
@@ -156,6 +157,104 @@ def test_a_large_file_is_put_aside_and_the_oldest_removed(tmp_path):
     assert {row["queue"] for row in rows(Path(f"{path}.1"))} == {"batch 4"}
 
 
+def test_a_fork_in_the_middle_of_a_write_holds_nobody_up(tmp_path):
+    path = tmp_path / "t.csv"
+    code = """
+recorder = Recorder(sys.argv[1])
+write = os.write
+def slow(file, data):
+    if threading.current_thread() is not threading.main_thread():
+        writing.set()
+        time.sleep(0.5)
+    return write(file, data)
+writing = threading.Event()
+os.write = slow
+recorder.record("parent", 0.001)
+writing.wait(10)
+pid = os.fork()
+if pid == 0:
+    recorder.record("child", 0.001)
+    sys.exit(0)
+os.waitpid(pid, 0)
+recorder.record("parent", 0.001)
+"""
+    with child(code, path, start_new_session=True) as process:
+        try:
+            _, err = process.communicate(timeout=30)
+        finally:
+            # both processes, where they wait for each other
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, err) == (0, "")
+    assert sorted(row["queue"] for row in rows(path)) == ["child", "parent", "parent"]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_of_multiprocessing_lose_nothing_at_their_exit(tmp_path, method):
+    path, script = tmp_path / "t.csv", tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing, sys\nfrom prefetch_advisor.recorder import Recorder\n"
+        f"recorder = Recorder({str(path)!r})\n"
+        "def work():\n    [recorder.record('tasks', 0.001) for _ in range(10)]\n"
+        "if __name__ == '__main__':\n"
+        f"    context = multiprocessing.get_context({method!r})\n"
+        "    some = [context.Process(target=work) for _ in range(2)]\n"
+        "    [one.start() for one in some]; [one.join() for one in some]\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, script], env=environment, check=True, timeout=60)
+    assert len(rows(path)) == 20
+
+
+def test_a_recorder_that_ends_before_the_process_loses_nothing(tmp_path):
+    recorder = Recorder(tmp_path / "t.csv")
+    recorder.record("tasks", 0.001)
+    del recorder
+    assert len(rows(tmp_path / "t.csv")) == 1
+
+
+def test_a_file_that_cannot_be_put_aside_grows_and_repeats_no_row(tmp_path, caplog):
+    (tmp_path / "t.csv.1").mkdir()
+    recorder = Recorder(tmp_path / "t.csv", max_bytes=100, keep=1)
+    for _ in range(3):
+        for _ in range(5):
+            recorder.record("tasks", 0.001)
+        assert recorder.flush()
+    assert len(rows(recorder.path)) == 15
+    assert len(caplog.records) == 1
+
+
+def test_what_an_exit_leaves_behind_is_counted(tmp_path):
+    code = 'recorder = Recorder(sys.argv[1])\nfor _ in range(7): recorder.record("tasks", 0.001)\n'
+    path = tmp_path / "gone" / "t.csv"
+    with child(code, path) as process:
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert f"7 timings for {path} were dropped" in err
+
+
+def test_no_name_stops_the_recorder_or_breaks_a_row(tmp_path):
+    recorder = Recorder(tmp_path / "t.csv", consumer="a")
+    names = ["a\rb", "\ud800", "\udcff", "=1+1", "x,\ny", '"']
+    for name in names:
+        assert recorder.flush()
+        recorder.record(name, 0.001)
+    assert recorder.flush()
+    assert [row["queue"] for row in rows(recorder.path)] == ["a\rb", "\\ud800", *names[2:]]
+
+
+def test_much_is_written_sooner(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_INTERVAL", 60)
+    recorder = Recorder(tmp_path / "t.csv")
+    for _ in range(6_000):
+        recorder.record("tasks", 0.001)
+    limit = time.monotonic() + 10
+    while not recorder.path.exists() and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert recorder.path.exists()
+    recorder._wake.set()
+
+
 @pytest.mark.broker
 def test_consumers_of_pika_and_aio_pika_are_timed_on_a_broker(broker, advise, tmp_path):
     import aio_pika
@@ -220,7 +319,8 @@ def test_tasks_of_a_celery_worker_are_timed_by_recorder_and_log(broker, advise, 
         f"app = Celery('app', broker='amqp://guest:guest@127.0.0.1:{broker.ports.amqp}//')\n"
         "app.conf.task_ignore_result = True\napp.conf.worker_hijack_root_logger = False\n"
         f"Recorder({str(tmp_path / 't.csv')!r}).celery()\n"
-        "@app.task(name='app.work')\ndef work():\n    time.sleep(0.05)\n"
+        "@app.task(name='app.part')\ndef part():\n    pass\n"
+        "@app.task(name='app.work')\ndef work():\n    part.apply()\n    time.sleep(0.05)\n"
     )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     send = "from app import work\n[work.apply_async() for _ in range(20)]"
@@ -247,15 +347,19 @@ def test_tasks_of_a_celery_worker_are_timed_by_recorder_and_log(broker, advise, 
     assert [row["queue"] for row in found] == ["celery"] * 20
     took = [float(row["finished"]) - float(row["started"]) for row in found]
     assert all(0.05 <= value + 1e-4 < 1 for value in took)
-    # two children, each a consumer of its own in the file
-    assert len({row["consumer"] for row in found}) == 2
+    # two children of one worker, whose prefetch they share
+    (worker_name,) = {row["consumer"] for row in found}
+    assert worker_name.startswith("celery@")
+    assert 1.5 < advise(path, "--rtt", "1ms").only["concurrency"]["value"] <= 2
     log = tmp_path / "worker.log"
     log.write_text(err)
     done = advise(log, "--rtt", "1ms")
-    assert "20 tasks that succeeded, by name" in done.err
-    assert done.only["queue"] == "app.work"
+    # the log does not tell the tasks that another one called within its process
+    assert "40 tasks that succeeded, by name" in done.err
+    logged = {queue["queue"]: queue["processing_time"] for queue in done.report["queues"]}
+    assert set(logged) == {"app.work", "app.part"}
     mean = sum(took) / len(took)
-    assert done.only["processing_time"]["mean"] == pytest.approx(mean, rel=0.05)
+    assert logged["app.work"]["mean"] == pytest.approx(mean, rel=0.05)
 
 
 def test_the_thread_of_a_recorder_that_is_gone_ends(tmp_path):
