@@ -11,11 +11,37 @@ from dataclasses import dataclass, replace
 from prefetch_advisor.sources.opening import HEAD, OpenInput, Stream
 from prefetch_advisor.units import plural
 
-#: as ``worker_log_format`` is by default, with or without the part before the message
-_DONE = re.compile(
-    rb"^(?:\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](?P<part>\d+): \w+/(?P<process>[^\]]+)\] )?"
-    rb".*?\bTask (?P<task>\S.*?)\[[\w-]+\] succeeded in (?P<took>\d[\d.]*(?:e-?\d+)?)s: "
+#: as ``worker_log_format`` begins by default; other formats may lack it
+_PREFIX = re.compile(
+    rb"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](?P<part>\d+): \w+/(?P<process>[^\]]+)\]"
 )
+_TASK = re.compile(rb"\bTask (?=\S)")
+_SUCCEEDED = b"] succeeded in "
+_TOOK = re.compile(rb"(\d[\d.]*(?:e-?\d+)?)s(?::|\s*$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A task that succeeded, as a line of the log has it."""
+
+    task: bytes
+    took: bytes
+    prefix: re.Match[bytes] | None
+
+
+def _done(line: bytes) -> _Done | None:
+    # by hand: one pattern for all of it takes the square of the length of a line
+    before, _, after = line.partition(_SUCCEEDED)
+    took = _TOOK.match(after)
+    if took is None:
+        return None
+    prefix = _PREFIX.match(before)
+    begin = _TASK.search(before, prefix.end() if prefix else 0)
+    # an id may be any text that its sender chose
+    end = before.rfind(b"[")
+    if begin is None or end <= begin.end():
+        return None
+    return _Done(before[begin.end() : end], took[1], prefix)
 
 
 @dataclass(slots=True)
@@ -35,7 +61,7 @@ class Lines:
 
 def looks_like(head: bytes) -> bool:
     """Whether an input begins as the log of a worker that finished a task."""
-    return any(_DONE.match(line) is not None for line in head.split(b"\n"))
+    return any(_done(line) is not None for line in head.split(b"\n"))
 
 
 def as_timings(source: OpenInput) -> tuple[OpenInput, Lines]:
@@ -45,9 +71,7 @@ def as_timings(source: OpenInput) -> tuple[OpenInput, Lines]:
     """
     lines = Lines()
     head = io.BytesIO(source.head)
-    prefixed = any(
-        found["at"] is not None for line in head if (found := _DONE.match(line)) is not None
-    )
+    prefixed = any(found.prefix is not None for line in head if (found := _done(line)))
     stream = io.BufferedReader(Stream(_rows(source, lines, prefixed)), HEAD)
     return replace(source, stream=stream, head=stream.peek(1)), lines
 
@@ -55,15 +79,15 @@ def as_timings(source: OpenInput) -> tuple[OpenInput, Lines]:
 def _rows(source: OpenInput, lines: Lines, prefixed: bool) -> Iterator[bytes]:
     yield b"timestamp,consumer,queue,processing_s\n" if prefixed else b"queue,processing_s\n"
     for line in source.stream:
-        found = _DONE.match(line)
-        if found is None or (prefixed and found["at"] is None):
+        found = _done(line)
+        if found is None or (prefixed and found.prefix is None):
             lines.others += bool(line.strip())
             continue
         lines.tasks += 1
-        cells = [_text(found["task"]), _text(found["took"])]
-        if prefixed:
-            at = f"{_text(found['at']).replace(' ', 'T')}.{_text(found['part'])}"
-            cells = [at, _text(found["process"]), *cells]
+        cells = [_text(found.task), _text(found.took)]
+        if prefixed and found.prefix is not None:
+            at, part, process = (_text(cell) for cell in found.prefix.groups())
+            cells = [f"{at.replace(' ', 'T')}.{part}", process, *cells]
         row = io.StringIO(newline="")
         csv.writer(row, lineterminator="\n").writerow(cells)
         yield row.getvalue().encode("utf-8", "surrogateescape")

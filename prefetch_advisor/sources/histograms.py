@@ -2,22 +2,22 @@
 
 The mean of a histogram is exact, its sum over its count. What else is said of it holds within its
 buckets: values are taken to lie evenly between the edges of theirs, and the error of the quantiles
-is said. It is of everything since the process started.
+is said. It is of everything since the process started, unless OpenTelemetry was told to save
+deltas, which are added.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from prefetch_advisor.errors import InputError, UsageError
 from prefetch_advisor.model.observation import Intake
 from prefetch_advisor.model.timing import Buckets, Distribution, TimingRow
+from prefetch_advisor.sources.buckets import MOST, Histogram, checked, together
 from prefetch_advisor.sources.fields import shown
+from prefetch_advisor.sources.otlp import read_otlp
 from prefetch_advisor.units import SECONDS
 
 #: labels that name a queue, the best first; OpenTelemetry's with their dots
@@ -36,22 +36,11 @@ _PROMETHEUS = re.compile(rb'^[A-Za-z_:][\w:]*_bucket\{[^\n]*\ble="', re.MULTILIN
 _OTLP = re.compile(rb'"resourceMetrics"\s*:')
 _UNITS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 _SUFFIX = re.compile(r"_(seconds|milliseconds|microseconds|nanoseconds|s|ms|us|ns)$")
-#: what a histogram of processing times is called, where there are several
-_PROCESSING = re.compile(r"process|handl|task|consum|work|duration|runtime", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """One histogram as it was saved, its values in its own unit."""
-
-    metric: str
-    labels: Mapping[str, str]
-    #: upper edges, ascending, without the last one, which is infinite
-    edges: tuple[float, ...]
-    #: values in each bucket, one more than edges
-    counts: tuple[int, ...]
-    total: float
-    unit: str | None = None
+#: what a histogram of processing times is called, where there are several, the surest first
+_PROCESSING = (
+    re.compile(r"process|handl|task|consum|work|runtime", re.IGNORECASE),
+    re.compile(r"duration", re.IGNORECASE),
+)
 
 
 def looks_like(head: bytes) -> bool:
@@ -68,25 +57,39 @@ def read_histograms(text: str, where: str, unit: str | None = None) -> Intake:
     """
     if unit is not None and unit not in SECONDS:
         raise UsageError(f"unknown unit {unit!r}: use ns, us, ms or s")
-    found = list(_otlp(text, where) if text.lstrip()[:1] == "{" else _prometheus(text, where))
-    metric = _chosen({one.metric: one for one in found if any(one.counts)}, where)
+    found = list(read_otlp(text, where) if text.lstrip()[:1] == "{" else _prometheus(text, where))
+    names = {one.metric for one in found if any(one.counts)}
+    metric = _chosen(names, where)
     merged: dict[tuple[str | None, str | None], Histogram] = {}
     for one in found:
         if one.metric == metric and any(one.counts):
             key = _queue(one)
-            merged[key] = _together(merged[key], one, where) if key in merged else one
+            merged[key] = together(merged[key], one, where) if key in merged else one
     rows = [_row(one, _scale(one, unit, where), where) for one in merged.values()]
+    since = "what was saved of it" if _deltas(merged.values()) else "since its process started"
+    off = max(row.processing.quantile_error for row in rows if row.processing is not None)
     note = (
-        f"{where}: {metric}, since its process started; variation and quantiles as its buckets "
-        "tell them"
+        f"{where}: {metric}, {since}; variation and quantiles as its buckets tell them: a quantile "
+        f"may be {off:.0%} off"
     )
-    return Intake(where, timings=tuple(rows), notes=(note,))
+    others = sorted(names - {metric})
+    left = (f"{where}: not read, as {metric} was: {', '.join(others)}",) if others else ()
+    return Intake(where, timings=tuple(rows), notes=(note, *left))
 
 
-def _chosen(metrics: Mapping[str, Histogram], where: str) -> str:
-    names = [name for name in metrics if len(metrics) == 1 or _PROCESSING.search(name)]
-    if len(names) == 1:
-        return names[0]
+def _deltas(found: Iterable[Histogram]) -> bool:
+    return any(one.delta for one in found)
+
+
+def _chosen(metrics: set[str], where: str) -> str:
+    if len(metrics) == 1:
+        return next(iter(metrics))
+    for pattern in _PROCESSING:
+        names = [name for name in metrics if pattern.search(name)]
+        if len(names) == 1:
+            return names[0]
+        if names:
+            break
     if not metrics:
         raise InputError(
             f"{where}: expected a histogram of processing times, found none with values"
@@ -115,17 +118,6 @@ def _queue(one: Histogram) -> tuple[str | None, str | None]:
     """Its vhost and queue, by its labels."""
     queue = next((one.labels[label] for label in _QUEUE_LABELS if one.labels.get(label)), None)
     return one.labels.get("vhost") or None, queue
-
-
-def _together(first: Histogram, second: Histogram, where: str) -> Histogram:
-    """Two of one queue, which differ in labels that say nothing of it: an outcome, an instance."""
-    if first.edges != second.edges or first.unit != second.unit:
-        raise InputError(
-            f"{where}: {first.metric}: expected the same buckets for all of a queue, found "
-            f"{len(first.edges)} and {len(second.edges)} edges"
-        )
-    counts = tuple(a + b for a, b in zip(first.counts, second.counts, strict=True))
-    return replace(first, counts=counts, total=first.total + second.total)
 
 
 def _row(one: Histogram, scale: float, where: str) -> TimingRow:
@@ -219,60 +211,19 @@ def _prometheus(text: str, where: str) -> Iterator[Histogram]:
                     series.setdefault(key, {})[float(edge)] = sample.value
                 elif sample.name.endswith("_sum"):
                     sums[key] = sample.value
-    except ValueError as error:
-        raise InputError(
-            f"{where}: expected a Prometheus exposition, found {str(error).splitlines()[0][:120]}"
-        ) from None
+    except (ValueError, IndexError, KeyError) as error:
+        # the parser does not always say what it found
+        said = str(error).partition("\n")[0][:120] or "a line that is none"
+        raise InputError(f"{where}: expected a Prometheus exposition, found {said}") from None
     for key, buckets in series.items():
         edges = sorted(buckets)
         totals = [buckets[edge] for edge in edges]
-        if edges[-1] != math.inf or totals != sorted(totals) or key not in sums:
+        rising = all(0 <= total < MOST for total in totals) and totals == sorted(totals)
+        if edges[-1] != math.inf or not rising or key not in sums:
             raise InputError(
                 f"{where}: {key[0]}: expected rising buckets up to +Inf and a sum, found "
                 f"{len(edges)} buckets up to {edges[-1]:g}"
             )
         counts = [int(b - a) for a, b in zip([0.0, *totals], totals, strict=False)]
-        yield Histogram(key[0], dict(key[1]), tuple(edges[:-1]), tuple(counts), sums[key])
-
-
-def _otlp(text: str, where: str) -> Iterator[Histogram]:
-    """OTLP as JSON: one document, or one a line as the file exporter of the collector writes."""
-    lines = [text] if _is_document(text) else [line for line in text.split("\n") if line.strip()]
-    latest: dict[tuple[str, tuple[tuple[str, str], ...]], Histogram] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            document = json.loads(line)
-            for one in _points(document):
-                # totals since the start: a later document says the same and more
-                latest[one.metric, tuple(sorted(one.labels.items()))] = one
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            raise InputError(
-                f"{where}:{number}: expected OTLP metrics as JSON, found {str(error)[:120]}"
-            ) from None
-    yield from latest.values()
-
-
-def _is_document(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _points(document: Mapping[str, Any]) -> Iterable[Histogram]:
-    for resource in document["resourceMetrics"]:
-        for scope in resource.get("scopeMetrics", ()):
-            for metric in scope.get("metrics", ()):
-                for point in metric.get("histogram", {}).get("dataPoints", ()):
-                    labels = {
-                        item["key"]: str(next(iter(item["value"].values())))
-                        for item in point.get("attributes", ())
-                    }
-                    edges = tuple(float(edge) for edge in point.get("explicitBounds", ()))
-                    counts = tuple(int(count) for count in point.get("bucketCounts", ()))
-                    if len(counts) == len(edges) + 1 and "sum" in point:
-                        name, unit = str(metric["name"]), metric.get("unit")
-                        yield Histogram(
-                            name, labels, edges, counts, float(point["sum"]), unit or None
-                        )
+        one = Histogram(key[0], dict(key[1]), tuple(edges[:-1]), tuple(counts), sums[key])
+        yield checked(one, where) if any(counts) else one

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from prefetch_advisor.sources.celery_log import looks_like
 
 LOG = """\
  -------------- celery@host v5.7.0 (immunity)
@@ -37,6 +41,23 @@ def test_a_format_without_times_will_do(advise, tmp_path):
     log = tmp_path / "worker.log"
     log.write_text("worker: Task a.b[1-2] succeeded in 0.5s: None\n" * 3)
     assert by_name(advise(log, "--rtt", "1ms"))["a.b"]["processing_time"]["samples"] == 3
+
+
+@pytest.mark.parametrize("end", ["", ": None", ": 'Task c[1] succeeded in 9s: x'"])
+@pytest.mark.parametrize("task_id", ["0b1c-2d", "import:2024.1", "a b"])
+def test_ids_and_ends_that_people_choose_will_do(advise, tmp_path, task_id, end):
+    log = tmp_path / "worker.log"
+    line = f"[2026-12-01 03:17:01,180: INFO/W-2] Task a.b[{task_id}] succeeded in 0.5s{end}\n"
+    log.write_text(line * 3)
+    assert by_name(advise(log, "--rtt", "1ms"))["a.b"]["processing_time"]["samples"] == 3
+
+
+def test_a_long_line_takes_no_longer_than_its_length():
+    line = b"Task a[" * 200_000
+    start = time.perf_counter()
+    assert not looks_like(line + b"\n" + line + b"] succeeded in x")
+    # the square of it would be minutes
+    assert time.perf_counter() - start < 2
 
 
 NAMES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=9)
