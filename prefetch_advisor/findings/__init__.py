@@ -13,6 +13,7 @@ RULES: tuple[Rule, ...] = (
     inputs.INCONSISTENT_INPUT,
     inputs.TOO_FEW_SAMPLES,
     inputs.NOT_JUDGED,
+    inputs.UNPARSABLE_FILE,
     consumers.UNBOUNDED_PREFETCH,
     consumers.AUTO_ACK,
     consumers.PREFETCH_BELOW_ROUND_TRIP,
