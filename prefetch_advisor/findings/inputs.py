@@ -83,7 +83,7 @@ STALE_SUPPRESSION = Rule(
     "stale-suppression",
     Severity.INFO,
     "A comment silences a finding that is not there, or names none that exists (a warning).",
-    "The reason it once had is gone; left behind, it will hide the next one, which nobody has seen.",
+    "What it was for is gone; left behind, it will hide the next one, which nobody has seen.",
     "Remove the comment, or the code from its brackets; mend the code where it is misspelt.",
     '# prefetch-advisor: ignore[PA006] read by another program\n[[queues]]\nname = "tasks"\n'
     "prefetch = 10\n",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint import baseline, comments, facts_of, judge, reading, sort
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds import KINDS
@@ -105,11 +106,15 @@ def report(
 ) -> LintReport:
     """What is left of the findings after settings, comments and the baseline.
 
-    ``also`` are findings from elsewhere, ``known`` the fingerprints of the baseline.
+    ``also`` are files that could not be parsed elsewhere, ``known`` the fingerprints of the
+    baseline.
     """
     per_file = _PerFile(settings, found.files)
     selection = Selection(settings.select, settings.ignore)
-    told = [_with_text(one, found.files) for one in sort([*judge(found.facts), *also])]
+    first = list(judge(found.facts))
+    unread = {one.place.path for one in first if one.finding.code == inputs.UNPARSABLE_FILE.code}
+    also = [one for one in also if one.place.path not in unread]
+    told = [_with_text(one, found.files) for one in sort([*first, *also])]
     told = [one for one in told if selection.takes(one.finding.code)]
     silenced = {
         path: comments.silences(source, marks) for path, (source, marks) in found.files.items()
