@@ -183,3 +183,4 @@ def test_excluded_files_are_not_looked_for_unless_named():
         chosen = Settings(base=root, exclude=("/old/", "d.*"))
         assert run.read(["."], root, chosen).facts == ["x", "z"]
         assert run.read(["old/b.toy"], root, chosen).facts == ["y"]
+        assert run.read(["old"], root, chosen).facts == ["y"]
