@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,8 @@ _HEAD = 64 * 1024
 class Read:
     """What the files said."""
 
+    #: where printed paths start
+    here: Path
     facts: list[object] = field(default_factory=list)
     #: every file that a kind has read, by its path, with what begins a comment in it
     files: dict[str, tuple[SourceFile, str]] = field(default_factory=dict)
@@ -37,7 +40,7 @@ def read(paths: Iterable[str], here: Path, settings: Settings) -> Read:
     Raises:
         InputError: a path that is not there, or a file that was named and cannot be read.
     """
-    found = Read()
+    found = Read(here)
     walk = Walk(_wanted, _excluded(settings), str(here), found.notes)
     for file in walk.files(paths):
         _read_one(file, found)
@@ -109,7 +112,7 @@ def report(
     ``also`` are files that could not be parsed elsewhere, ``known`` the fingerprints of the
     baseline.
     """
-    per_file = _PerFile(settings, found.files)
+    per_file = _PerFile(settings, found.here)
     selection = Selection(settings.select, settings.ignore)
     first = list(judge(found.facts))
     unread = {one.place.path for one in first if one.finding.code == inputs.UNPARSABLE_FILE.code}
@@ -152,18 +155,17 @@ def _with_text(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> 
 class _PerFile:
     """The findings that the settings ignore in some files."""
 
-    def __init__(self, settings: Settings, files: dict[str, tuple[SourceFile, str]]) -> None:
+    def __init__(self, settings: Settings, here: Path) -> None:
         self._rules = [
             (_matcher(settings.base, [pattern]), Selection((), codes))
             for pattern, codes in settings.per_file_ignores
         ]
-        self._files = files
+        self._here = str(here)
 
     def ignores(self, path: str, code: str) -> bool:
-        file = self._files.get(path)
-        if file is None or not self._rules:
+        if not self._rules:
             return False
-        location = str(file[0].location)
+        location = os.path.normpath(os.path.join(self._here, path))
         return any(
             fits(location, False) and not selection.takes(code) for fits, selection in self._rules
         )

@@ -16,6 +16,8 @@ from prefetch_advisor.model.lint import LintFinding
 
 def read(file: SourceFile) -> Iterator[object]:
     for number, line in enumerate(file.lines, 1):
+        if line == "deep":
+            raise RecursionError
         if line == "broken":
             raise Unparsable("a broken line", number)
         yield line
@@ -49,3 +51,5 @@ def test_a_file_that_cannot_be_parsed_is_one_finding_and_the_rest_is_read():
     assert isinstance(found, LintFinding)
     assert (found.finding.code, found.place.line) == (inputs.UNPARSABLE_FILE.code, 2)
     assert found.finding.message == "not words: a broken line"
+    (deep,) = lint_text({"a.txt": "deep"})
+    assert (deep.finding.code, deep.finding.message) == ("PA006", "not lines: nested too deeply")

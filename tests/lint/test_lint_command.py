@@ -156,6 +156,8 @@ def test_in_github_actions_the_text_becomes_annotations(cli, tree, monkeypatch):
     assert run.out.splitlines()[0].startswith(
         "::error file=sub/b.toy,line=1,col=2,title=PA101 unbounded-prefetch::tasks: it is"
     )
+    cli("lint", "-o", "report.txt")
+    assert (tree / "sub" / "report.txt").read_text().startswith("b.toy:1:2: error PA101")
     assert cli("lint", "--format", "text").out.startswith("b.toy:1:2: error PA101")
     assert cli("lint", "--format", "json").report["findings"][0]["path"] == "b.toy"
 

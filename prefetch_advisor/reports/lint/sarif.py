@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from prefetch_advisor.reports.options import ReportOptions
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+#: what code scanning calls the root of the repository
+_ROOT = "%SRCROOT%"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 #: the name says how it is made: another way is another name
 _FINGERPRINT = "codePathLine/v1"
@@ -45,7 +47,7 @@ def render(report: LintReport, options: ReportOptions) -> str:
                 # as columns are counted here; the default is UTF-16
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
-                    "SRCROOT": {"description": {"text": "The root of the repository."}}
+                    _ROOT: {"description": {"text": "The root of the repository."}}
                 },
                 "results": [
                     _result(found, mark, index[found.finding.code], options.prefix)
@@ -100,7 +102,7 @@ def _result(found: LintFinding, mark: str, index: int, prefix: str) -> dict[str,
 def _artifact(path: str, prefix: str) -> dict[str, str]:
     if path.startswith("/"):
         return {"uri": f"file://{quote(os.fsencode(path))}"}
-    return {"uri": quote(os.fsencode(prefix + path)), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(os.fsencode(prefix + path)), "uriBaseId": _ROOT}
 
 
 def _plain(message: str, help_: str) -> str:
