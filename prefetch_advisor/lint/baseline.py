@@ -17,6 +17,8 @@ from prefetch_advisor.lint import reading
 from prefetch_advisor.model.lint import LintFinding
 
 SCHEMA = "prefetch-advisor/baseline/1"
+#: characters of a line that is not known by all of it, and those at either side it is known by
+_LONG, _NEAR = 2_000, 100
 
 
 def fingerprints(findings: Sequence[LintFinding]) -> list[str]:
@@ -26,11 +28,19 @@ def fingerprints(findings: Sequence[LintFinding]) -> list[str]:
     places = [(found.place.path, found.place.line, found.place.column) for found in findings]
     for index in sorted(range(len(findings)), key=lambda index: (places[index], index)):
         found = findings[index]
-        key = (found.finding.code, found.place.path, " ".join(found.text.split()))
+        key = (found.finding.code, found.place.path, _normal(found))
         text = json.dumps([*key, seen[key]])
         made[index] = hashlib.sha256(text.encode()).hexdigest()[:32]
         seen[key] += 1
     return made
+
+
+def _normal(found: LintFinding) -> str:
+    """The line with its blanks alike; of a generated one that is very long, what is near."""
+    line = found.text
+    if len(line) > _LONG:
+        line = line[max(0, found.place.column - _NEAR) : found.place.column + _NEAR]
+    return " ".join(line.split())
 
 
 def text(findings: Sequence[LintFinding]) -> str:

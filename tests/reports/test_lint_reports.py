@@ -185,3 +185,10 @@ def test_severities_are_counted():
     assert "No findings in 3 files; 2 suppressed." in rendered("text", NONE)
     summary = json.loads(rendered("json", TWO))["summary"]
     assert summary == {"files": 3, "errors": 1, "warnings": 0, "infos": 1, "suppressed": 2}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_line_of_megabytes_is_not_repeated_for_each_finding(name):
+    line = '{"name": "q", "arguments": {}}, ' * 100_000
+    many = report(*(found(text=line, column=column * 32 + 1) for column in range(500)))
+    assert len(rendered(name, many)) < 2_000_000

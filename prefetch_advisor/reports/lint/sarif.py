@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 #: what code scanning calls the root of the repository
 _ROOT = "%SRCROOT%"
+#: characters of a line that is shown: a generated one may have megabytes
+_SNIPPET = 1_000
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 #: the name says how it is made: another way is another name
 _FINGERPRINT = "codePathLine/v1"
@@ -80,7 +82,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _result(found: LintFinding, mark: str, index: int, prefix: str) -> dict[str, Any]:
     finding, place = found.finding, found.place
     region: dict[str, Any] = {"startLine": place.line, "startColumn": place.column}
-    if found.text:
+    if 0 < len(found.text) <= _SNIPPET:
         region["snippet"] = {"text": found.text.encode("utf-8", "replace").decode()}
     return {
         "ruleId": finding.code,
