@@ -39,7 +39,7 @@ def _normal(found: LintFinding) -> str:
     """The line with its blanks alike; of a generated one that is very long, what is near."""
     line = found.text
     if len(line) > _LONG:
-        line = line[max(0, found.place.column - _NEAR) : found.place.column + _NEAR]
+        line = line[max(0, found.caret - _NEAR) : found.caret + _NEAR]
     return " ".join(line.split())
 
 

@@ -13,6 +13,7 @@ from prefetch_advisor.lint import baseline, comments, facts_of, judge, reading, 
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds import KINDS
 from prefetch_advisor.lint.kinds.kind import Kind
+from prefetch_advisor.lint.secrets import masked, without_user_info
 from prefetch_advisor.lint.selection import Selection
 from prefetch_advisor.lint.settings import Settings
 from prefetch_advisor.lint.walking import Found, Walk
@@ -117,7 +118,7 @@ def report(
     first = list(judge(found.facts))
     unread = {one.place.path for one in first if one.finding.code == inputs.UNPARSABLE_FILE.code}
     also = [one for one in also if one.place.path not in unread]
-    told = [_with_text(one, found.files) for one in sort([*first, *also])]
+    told = [_shown(one, found.files) for one in sort([*first, *also])]
     told = [one for one in told if selection.takes(one.finding.code)]
     silenced = {
         path: comments.silences(source, marks) for path, (source, marks) in found.files.items()
@@ -130,7 +131,7 @@ def report(
             return selection.takes(code) and not per_file.ignores(path, code)
 
         kept += (
-            _with_text(one, found.files)
+            _shown(one, found.files)
             for one in comments.stale(source, every, used, wanted)
             if selection.takes(one.finding.code)
         )
@@ -145,11 +146,18 @@ def report(
     return LintReport(tuple(new), len(found.files), suppressed + len(left) - len(new), tuple(notes))
 
 
-def _with_text(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> LintFinding:
-    file = files.get(found.place.path)
-    if found.text or file is None or not 0 < found.place.line <= len(file[0].lines):
-        return found
-    return replace(found, text=file[0].lines[found.place.line - 1])
+def _shown(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> LintFinding:
+    """The finding with its line, and without a secret in anything that is shown of it."""
+    finding, place = found.finding, found.place
+    message, subject = map(without_user_info, (finding.message, finding.subject))
+    if (message, subject) != (finding.message, finding.subject):
+        finding = replace(finding, message=message, subject=subject)
+    line = found.text
+    file = files.get(place.path)
+    if not line and file is not None and 0 < place.line <= len(file[0].lines):
+        line = file[0].lines[place.line - 1]
+    text, caret = masked(line, place.column)
+    return LintFinding(finding, place, text, caret)
 
 
 class _PerFile:
