@@ -11,6 +11,7 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint import baseline, comments, facts_of, judge, reading, sort
 from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.kinds import KINDS
 from prefetch_advisor.lint.kinds.kind import Kind
 from prefetch_advisor.lint.secrets import masked, without_user_info
@@ -53,23 +54,19 @@ def _wanted(path: PurePosixPath) -> bool:
 
 
 def _excluded(settings: Settings) -> Callable[[str, bool], bool]:
-    if not settings.exclude:
-        return lambda path, is_directory: False
-    return _matcher(settings.base, settings.exclude)
+    patterns = Patterns(settings.exclude)
+
+    def excluded(path: str, is_directory: bool) -> bool:
+        inner = _below(settings.base, path)
+        return inner is not None and bool(patterns.say(inner, is_directory=is_directory))
+
+    return excluded if settings.exclude else lambda path, is_directory: False
 
 
-def _matcher(base: Path, patterns: Iterable[str]) -> Callable[[str, bool], bool]:
-    """Whether a path, absolute, lies below ``base`` and fits one of the patterns."""
-    from prefetch_advisor.lint.ignored import patterns as compiled
-
-    spec = compiled(list(patterns))
+def _below(base: Path, path: str) -> str | None:
+    """A path, absolute, relative to a directory that it is in."""
     prefix = f"{str(base).rstrip('/')}/"
-
-    def fits(path: str, is_directory: bool) -> bool:
-        tail = "/" if is_directory else ""
-        return path.startswith(prefix) and spec.match_file(path[len(prefix) :] + tail)
-
-    return fits
+    return path[len(prefix) :] if path.startswith(prefix) else None
 
 
 def _read_one(file: Found, found: Read) -> None:
@@ -165,15 +162,16 @@ class _PerFile:
 
     def __init__(self, settings: Settings, here: Path) -> None:
         self._rules = [
-            (_matcher(settings.base, [pattern]), Selection((), codes))
+            (Patterns([pattern]), Selection((), codes))
             for pattern, codes in settings.per_file_ignores
         ]
+        self._base = settings.base
         self._here = str(here)
 
     def ignores(self, path: str, code: str) -> bool:
-        if not self._rules:
-            return False
-        location = os.path.normpath(os.path.join(self._here, path))
-        return any(
-            fits(location, False) and not selection.takes(code) for fits, selection in self._rules
+        """Whether a finding in a file, by its printed path, is not wanted."""
+        inner = _below(self._base, os.path.normpath(os.path.join(self._here, path)))
+        return inner is not None and any(
+            not selection.takes(code) and patterns.cover(inner)
+            for patterns, selection in self._rules
         )
