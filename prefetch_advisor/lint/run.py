@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint import baseline, comments, facts_of, judge, reading, sort
+from prefetch_advisor.lint.baseline import Entry
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.kinds import KINDS
@@ -103,44 +105,43 @@ def report(
     found: Read,
     settings: Settings,
     also: Iterable[LintFinding] = (),
-    known: frozenset[str] = frozenset(),
+    known: Mapping[str, Entry] = MappingProxyType({}),
 ) -> LintReport:
     """What is left of the findings after settings, comments and the baseline.
 
-    ``also`` are files that could not be parsed elsewhere, ``known`` the fingerprints of the
-    baseline.
+    ``also`` are files that could not be parsed elsewhere, ``known`` the entries of the baseline.
     """
     per_file = _PerFile(settings, found.here)
     selection = Selection(settings.select, settings.ignore)
+
+    def wanted(path: str, code: str) -> bool:
+        return selection.takes(code) and not per_file.ignores(path, code)
+
     first = list(judge(found.facts))
     unread = {one.place.path for one in first if one.finding.code == inputs.UNPARSABLE_FILE.code}
     also = [one for one in also if one.place.path not in unread]
-    told = [_shown(one, found.files) for one in sort([*first, *also])]
-    told = [one for one in told if selection.takes(one.finding.code)]
-    silenced = {
-        path: comments.silences(source, marks) for path, (source, marks) in found.files.items()
-    }
-    kept, hidden, used = comments.split(told, silenced)
-    for path, every in silenced.items():
-        source = found.files[path][0]
-
-        def wanted(code: str, path: str = path) -> bool:
-            return selection.takes(code) and not per_file.ignores(path, code)
-
-        kept += (
-            _shown(one, found.files)
-            for one in comments.stale(source, every, used, wanted)
-            if selection.takes(one.finding.code)
-        )
-    left = [one for one in kept if not per_file.ignores(one.place.path, one.finding.code)]
-    suppressed = len(hidden) + len(kept) - len(left)
-    marks = baseline.fingerprints(left := sort(left))
+    told = [one for one in sort([*first, *also]) if selection.takes(one.finding.code)]
+    done = comments.applied(told, found.files.values(), wanted)
+    stale = [one for one in done.stale if selection.takes(one.finding.code)]
+    kept = [_shown(one, found.files) for one in sort([*done.kept, *stale])]
+    left = [one for one in kept if wanted(one.place.path, one.finding.code)]
+    marks = baseline.fingerprints(left)
+    there = set(marks)
     new = [one for one, mark in zip(left, marks, strict=True) if mark not in known]
-    gone = len(known.difference(marks))
+    suppressed = len(done.hidden) + len(kept) - len(new)
+    gone = sum(
+        mark not in there and selection.takes(entry.code) and _looked_at(entry.path, found)
+        for mark, entry in known.items()
+    )
     notes = list(found.notes)
     if gone:
         notes.append(f"{gone:,} of the {len(known):,} findings in the baseline are there no more")
-    return LintReport(tuple(new), len(found.files), suppressed + len(left) - len(new), tuple(notes))
+    return LintReport(tuple(new), len(found.files), suppressed, tuple(notes))
+
+
+def _looked_at(path: str, found: Read) -> bool:
+    """Whether a file was read, or would have been were it still there."""
+    return path in found.files or not os.path.lexists(os.path.join(found.here, path))
 
 
 def _shown(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> LintFinding:
