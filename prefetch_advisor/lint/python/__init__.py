@@ -1,0 +1,1 @@
+"""Python source as facts of its consumers: parsed and followed, never imported or run."""

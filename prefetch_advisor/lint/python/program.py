@@ -1,0 +1,327 @@
+"""A file followed from each of its beginnings, and what was seen as facts that rules can use."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from prefetch_advisor.lint.python import calls, deliveries, expressions, frameworks, library
+from prefetch_advisor.lint.python import statements
+from prefetch_advisor.lint.python.machine import (
+    Frame,
+    Machine,
+    TooLong,
+    class_key,
+    keyed,
+)
+from prefetch_advisor.lint.python.module import Module
+from prefetch_advisor.lint.python.names import has_unknown_base, lineage
+from prefetch_advisor.lint.python.roots import Root, roots
+from prefetch_advisor.lint.python.values import (
+    Arguments,
+    Class,
+    Const,
+    Func,
+    Instance,
+    Key,
+    Kind,
+    Obj,
+    Ref,
+    Unknown,
+    Value,
+)
+from prefetch_advisor.lint.source.facts import (
+    Channel,
+    Client,
+    Concurrency,
+    Consume,
+    Handler,
+    Qos,
+    Stage,
+    Step,
+)
+from prefetch_advisor.model.lint import Place
+
+_MIXIN = re.compile(r"kombu\.(?:mixins\.)?Consumer(?:Producer)?Mixin$")
+
+
+class Program(Machine):
+    """One way through a file: from its top, and from each function that concerns consumers."""
+
+    def __init__(self, module: Module, known: dict[Key, list[Obj]] | None = None) -> None:
+        super().__init__(module)
+        self.known = known or {}
+        self.attributes: dict[Key, list[Obj]] = {}
+        #: pairs of keys of one channel
+        self.aliases: list[tuple[Key, Key]] = []
+        self.missed = False
+        self.by_root: list[tuple[ast.AST | None, list[object]]] = []
+
+    # what steps of following need of each other
+
+    def evaluate(self, node: ast.expr | None, frame: Frame) -> Value:
+        return expressions.evaluate(self, node, frame)
+
+    def execute(self, body: list[ast.stmt], frame: Frame) -> None:
+        statements.execute(self, body, frame)
+
+    def call(self, func: Value, args: Arguments, node: ast.AST, frame: Frame) -> Value:
+        return calls.call(self, func, args, node, frame)
+
+    def iterate(self, owner: Value, node: ast.AST, frame: Frame) -> Obj:
+        return library.iterate(self, owner, Arguments(), node, frame)
+
+    def begin(self, consumer: Obj, node: ast.AST, frame: Frame) -> None:
+        frameworks.begin(self, consumer, node, frame, Arguments())
+
+    def stored(self, owner: Key, name: str, value: Value) -> None:
+        key = (*owner, name)
+        if isinstance(value, Obj):
+            self.attributes.setdefault(key, []).append(value)
+            if value.kind is Kind.CHANNEL:
+                self.aliases.append((value.key, key))
+        elif isinstance(value, Unknown) and value.key is not None:
+            self.aliases.append((value.key, key))
+
+    def seen_as(self, owner: Key, name: str) -> Value:
+        key = (*owner, name)
+        found = self.attributes.get(key) or self.known.get(key)
+        if not found:
+            self.missed = True
+            return keyed(owner, name)
+        first = found[0]
+        if any(each.kind is not first.kind for each in found):
+            return keyed(owner, name)
+        if first.kind is Kind.CHANNEL:
+            return Obj(Kind.CHANNEL, key, first.client, first.data, first.place)
+        return first
+
+    # the beginnings
+
+    def follow(self) -> None:
+        """Follow all of them."""
+        self.left *= 1
+        for number, root in enumerate(roots(self.module)):
+            self.run = f"{self.module.file.path}:{number}"
+            self.facts = []
+            self._reset()
+            try:
+                self._root(root)
+            except TooLong:
+                self.left = 0
+            except RecursionError:
+                continue  # what was seen so far holds
+            finally:
+                self.by_root.append((root.node, self.facts))
+            if not self.left:
+                return
+
+    def _reset(self) -> None:
+        self.paths = {(False, None)}
+        self.catchers, self.arms, self.chain, self.calls = [], (), (), ()
+        self.active, self.loops, self.later, self.started = [], [], [], []
+        self.doing = type(self.doing)()
+        self.silent, self.awaited = 0, None
+
+    def _root(self, root: Root) -> None:
+        frame = Frame(self.module, {})
+        if root.node is None:
+            self.execute(root.body, frame)
+            self._afterwards()
+            return
+        owner = Class(root.cls, self.module) if root.cls is not None else None
+        for instance in self._instances(root, owner):
+            self._reset()
+            args = self._arguments(root, owner)
+            func = Func(root.node, self.module, owner, instance)
+            self.active.append(root.node)
+            inner = Frame(self.module, calls.parameters(self, func, args, None), func)
+            with self.catching("return", "raise"):
+                self.execute(root.node.body, inner)
+            self.active.clear()
+            if root.node.name == "get_consumers":
+                self._begun(inner, root.node)
+            self._afterwards()
+            self._stage()
+            self._orphan(func, frame)
+
+    def _instances(self, root: Root, owner: Class | None) -> Iterator[Instance | None]:
+        """Objects that a method is called on: of its class, and of those that inherit from it."""
+        if owner is None:
+            yield None
+            return
+        classes = [owner]
+        for every in self.module.names.values():
+            for node in every:
+                if isinstance(node, ast.ClassDef) and node is not owner.node and node.bases:
+                    one = Class(node, self.module)
+                    if any(isinstance(c, Class) and c.node is owner.node
+                           for c in lineage(self, one)):
+                        classes.append(one)
+        for cls in classes:
+            if root.node is not None and root.node.name != "__init__":
+                yield self._made(cls)
+            else:
+                yield Instance(cls)
+
+    def _made(self, cls: Class) -> Instance:
+        """An object of a class after ``__init__``, with what nobody knows given to it."""
+        instance = Instance(cls)
+        from prefetch_advisor.lint.python.names import method_of
+
+        found = method_of(self, cls, "__init__")
+        if found is not None and isinstance(found[0], ast.FunctionDef):
+            func = Func(found[0], found[1].module, found[1], instance)
+            with self.quiet():
+                frame = Frame(func.module, calls.parameters(self, func, Arguments(), None), func)
+                self.active.append(func.node)
+                self.execute(found[0].body, frame)
+            self._reset()
+        return instance
+
+    def _arguments(self, root: Root, owner: Class | None) -> Arguments:
+        """Of methods that a framework calls."""
+        if owner is None or root.node is None:
+            return Arguments()
+        bases = [base.name for base in lineage(self, owner) if isinstance(base, Ref)]
+        if not any(_MIXIN.search(base) for base in bases):
+            return Arguments()
+        given = frameworks.mixin(self, class_key(owner), root.node, Frame(self.module, {}))
+        names = [each.arg for each in root.node.args.args]
+        return Arguments(named={n: (v, root.node) for n, v in given.items() if n in names})
+
+    def _begun(self, frame: Frame, node: ast.AST) -> None:
+        for value in frame.returned:
+            for each in getattr(value, "items", [value]):
+                if isinstance(each, Obj) and each.kind is Kind.CONSUMER:
+                    self.begin(each, node, frame)
+
+    def _afterwards(self) -> None:
+        """What happens later in the run: callbacks, threads, then the handlers of deliveries."""
+        done = 0
+        while done < len(self.later):
+            func, args, node, frame = self.later[done]
+            done += 1
+            self.paths, self.arms, self.loops = {(False, None)}, (), []
+            with self.catching("return", "raise"):
+                self.call(func, args, node, frame)
+        self.later.clear()
+        deliveries.finish(self)
+        self.later.clear()
+
+    def _stage(self) -> None:
+        """A function that takes messages out of a buffer."""
+        for buffer in dict.fromkeys(self.doing.reads):
+            found = deliveries.handoffs(self.doing)
+            self.see(Stage(buffer, self.doing.settles(), found))
+
+    def _orphan(self, func: Func, frame: Frame) -> None:
+        """A function that looks like a handler, and is given to a consumer in another file."""
+        names = [each.arg for each in func.node.args.args][-4:]
+        if len(names) < 4 or func.node in self.called or not _like_pika(names):
+            return
+        place = func.module.place(func.node)
+        channel = Unknown((*class_key_of(func), "handler"))
+        started = deliveries.Started(
+            Client.PIKA, "", channel, place, self.step(), None, None,
+            Concurrency.BLOCKING, func.node, frame,
+        )
+        args = deliveries.parameters(Client.PIKA, channel, func.node)
+        self.see(deliveries.handle(self, func, args, started))
+
+
+def class_key_of(func: Func) -> Key:
+    """Of a function."""
+    return ("function", func.module.file.path, func.node.lineno)
+
+
+def _like_pika(names: list[str]) -> bool:
+    first, second, third, last = names
+    return (
+        first.startswith("ch")
+        and ("method" in second or "deliver" in second)
+        and "prop" in third
+        and ("body" in last or "message" in last)
+    )
+
+
+def facts_of(module: Module) -> list[object]:
+    """Everything that the file says of consumers."""
+    program = Program(module)
+    program.follow()
+    if program.missed and program.attributes:
+        # what methods read before others have set it
+        again = Program(module, program.attributes)
+        again.follow()
+        program = again
+    return _Facts(program).all()
+
+
+class _Facts:
+    """Facts with one key for each channel, whatever names it goes by."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._parent: dict[str, str] = {}
+        for one, other in program.aliases:
+            self._parent[self._root(repr(one))] = self._root(repr(other))
+
+    def _root(self, key: str) -> str:
+        while (above := self._parent.get(key, key)) != key:
+            key = above
+        return key
+
+    def all(self) -> list[object]:
+        """All of them; of functions that others call, only what is known without these."""
+        made: dict[str, Place | None] = {}
+        for key, place in self._program.channels.items():
+            made.setdefault(self._root(repr(key)), place)
+        found: list[object] = []
+        for root, facts in self._program.by_root:
+            for fact in facts:
+                if isinstance(fact, Qos | Consume):
+                    fact = replace(fact, channel=self._root(fact.channel))
+                    if fact.channel not in made and root in self._program.called:
+                        fact = self._without_channel(fact)
+                found.append(fact)
+        wild = any(isinstance(f, Qos) and f.channel and f.channel not in made for f in found)
+        escaped = {self._root(repr(key)) for key in self._program.escaped}
+        unread = self._unread()
+        for key, place in made.items():
+            closed = not wild and key not in escaped and key not in unread
+            found.append(
+                Channel(
+                    key,
+                    Client.PIKA,
+                    place,
+                    closed,
+                    tuple(self._program.priorities.items()),
+                    tuple(self._program.types.items()),
+                )
+            )
+        return list(dict.fromkeys(found))
+
+    def _without_channel(self, fact: Any) -> Any:
+        return replace(fact, channel="")
+
+    def _unread(self) -> set[str]:
+        """Channels that are attributes of objects whose class inherits from what was not read."""
+        found = set()
+        for one, other in self._program.aliases:
+            if other[0] == "class":
+                cls = next(
+                    (node for every in self._program.module.names.values() for node in every
+                     if isinstance(node, ast.ClassDef) and node.lineno == other[3]
+                     and node.name == other[2]),
+                    None,
+                )
+                if cls is None or has_unknown_base(
+                    self._program, Class(cls, self._program.module)
+                ):
+                    found.add(self._root(repr(one)))
+        return found
+
+
