@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from prefetch_advisor.findings.declared import BATCH_NOT_BELOW
 from prefetch_advisor.lint.declared import DeclaredQueue
+from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
 
 
@@ -32,9 +34,19 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
         # what is wrong with the file is told with the queue
         timings, _ = files.row(queue)
         if queue.machines is None:
-            yield from rules.of_prefetch(queue, timings)
+            found = rules.of_prefetch(queue, timings)
         else:
-            yield from machines.of_machines(queue)
+            found = machines.of_machines(queue)
+        yield from map(_of_batch, found)
+
+
+def _of_batch(found: LintFinding) -> LintFinding:
+    """A batch of a framework may also end by a timer: it never fills, and that is all."""
+    if found.finding.code != BATCH_NOT_BELOW.code:
+        return found
+    message = found.finding.message.replace(": nothing is ever acked", "")
+    severity = min(found.finding.severity, Severity.WARNING)
+    return replace(found, finding=replace(found.finding, message=message, severity=severity))
 
 
 def _says_nothing(consumer: Consumer) -> bool:
