@@ -59,7 +59,10 @@ def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> Declar
     """The consumer's own settings, over those that the one declared queue of its name has."""
     known = [queue for queue in queues if queue.name.value == consumer.queue]
     name = Located(consumer.subject, consumer.place)
-    base = known[0] if len(known) == 1 else DeclaredQueue(name, consumer.place, Path())
+    # its findings are told there, and lines are those of that file
+    said = consumer.prefetch or consumer.ack
+    place = said.place if said is not None else consumer.place
+    base = known[0] if len(known) == 1 else DeclaredQueue(name, place, Path())
     concurrency: Located[int | str] | None = base.concurrency
     if consumer.concurrency is not None:
         one = consumer.concurrency
@@ -67,7 +70,7 @@ def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> Declar
     return replace(
         base,
         name=name,
-        place=consumer.place,
+        place=place,
         prefetch=consumer.prefetch,
         ack=consumer.ack or base.ack,
         concurrency=concurrency,
