@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import consumers, declared, inputs
+from prefetch_advisor.findings import buffers, consumers, declared, inputs, source
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -40,6 +40,20 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    source.QOS_AFTER_CONSUME,
+    source.QOS_WITH_AUTO_ACK,
+    source.CONSUME_WITHOUT_QOS,
+    source.QOS_ON_OTHER_CHANNEL,
+    source.SWAPPED_ARGUMENTS,
+    source.ABOVE_PROTOCOL,
+    source.ACK_MISSING_ON_ERROR,
+    source.POLLING_LOOP,
+    source.BLOCKING_HANDLER,
+    source.GLOBAL_QOS,
+    source.ACK_BEFORE_WORK,
+    source.BATCH_EXCEEDS,
+    source.PRIORITY_BEHIND,
+    source.NEVER_ACKED,
     declared.UNBOUNDED_PREFETCH,
     declared.AUTO_ACK,
     declared.PREFETCH_BELOW_ROUND_TRIP,
@@ -57,6 +71,7 @@ RULES: tuple[Rule, ...] = (
     declared.STREAM_NEEDS_PREFETCH,
     declared.EARLY_ACK,
     declared.ABOVE_PROTOCOL,
+    buffers.UNBOUNDED_HANDOFF,
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from prefetch_advisor.lint.judges import consumers, declared
+from prefetch_advisor.lint.judges import consumers, declared, source
 from prefetch_advisor.model.lint import LintFinding
 
 Judge = Callable[[Sequence[object]], Iterable[LintFinding]]
@@ -11,4 +11,5 @@ Judge = Callable[[Sequence[object]], Iterable[LintFinding]]
 JUDGES: tuple[Judge, ...] = (
     declared.judge,
     consumers.judge,
+    source.judge,
 )
