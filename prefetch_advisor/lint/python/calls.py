@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from prefetch_advisor.lint.python import frameworks, inprocess, library
-from prefetch_advisor.lint.python.machine import DEEPEST, Frame, Machine, Op
+from prefetch_advisor.lint.python.machine import DEEPEST, SHORT, Frame, Machine, Op
 from prefetch_advisor.lint.python.names import method_of
 from prefetch_advisor.lint.python.values import (
     BODY,
@@ -126,7 +126,7 @@ def _joined(first: Arguments, second: Arguments) -> Arguments:
 def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame) -> Value:
     """Follow a function of the program with what it is called with."""
     code = func.node
-    if code in m.active or len(m.active) > DEEPEST:
+    if code in m.active or len(m.active) > DEEPEST or not _matters(m, func, args):
         for value in args.values():
             m.escape(value)
         parts = NOTHING.union(*map(taint, args.values()))
@@ -154,6 +154,18 @@ def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame)
         m.chain, m.calls, m.awaited = kept_chain, kept_calls, kept_awaited
     _own_work(m, func, args, node, frame, before)
     return _returned(inner, args)
+
+
+def _matters(m: Machine, func: Func, args: Arguments) -> bool:
+    """A function that is worth following, with these arguments."""
+    code = func.node
+    if isinstance(code, ast.Lambda) or func.closure is not None:
+        return True
+    if len(code.body) <= SHORT or m.worth(func.module, code):
+        return True
+    return any(
+        taint(value) or isinstance(value, Obj | Func | Partial) for value in args.values()
+    )
 
 
 def _own_work(

@@ -86,7 +86,8 @@ def qos(m: Machine, method: Method, args: Arguments, node: ast.AST, frame: Frame
     whole = None
     if flag is not None and isinstance(constant(flag[0]), bool):
         whole = Located(bool(constant(flag[0])), frame.module.place(flag[1]))
-    positional = size is not None and "prefetch_size" not in args.named
+    given = args.open or args.of("prefetch_count", order.index("prefetch_count")) is not None
+    positional = size is not None and "prefetch_size" not in args.named and not given
     fact = Qos(
         client, call, key_of(m, channel), place, m.step(), count, sized, whole, positional
     )

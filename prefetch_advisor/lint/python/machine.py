@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prefetch_advisor.lint.python.module import Module
+from prefetch_advisor.lint.python.roots import Relevant, relevant
 from prefetch_advisor.lint.python.values import (
     UNKNOWN,
     Arguments,
@@ -30,8 +31,12 @@ Path = tuple[bool, Place | None]
 Paths = set[Path]
 #: how many calls deep functions are followed
 DEEPEST = 7
-#: statements that are followed in one file, so that no program makes lint slow
-BUDGET = 60_000
+#: statements that are followed in one file, for each of its lines and beside these, so that no
+#: program makes lint slow
+BUDGET_A_LINE = 4
+BUDGET = 4_000
+#: a function this short is followed whatever it does: it may give a constant
+SHORT = 2
 
 
 class TooLong(Exception):
@@ -123,7 +128,7 @@ class Machine:
         self.run = ""
         self.number = 0
         self.branches = 0
-        self.left = BUDGET
+        self.left = BUDGET + BUDGET_A_LINE * module.file.text.count("\n")
         #: above 0, calls are followed for what they give, not for what they do
         self.silent = 0
         #: functions of the program that another one calls
@@ -144,6 +149,10 @@ class Machine:
         self.kept: list[Value] = []
         #: names of the top level of modules
         self.globals: dict[Key, Value] = {}
+        #: classes with those they inherit from
+        self.lineages: dict[ast.AST, list[Value]] = {}
+        #: functions and classes that are worth following, of each module that is looked into
+        self.relevant: dict[Module, Relevant] = {}
         self.packages = frozenset(PACKAGES.values())
         self.later: list[tuple[Value, Arguments, ast.AST, Frame]] = []
 
@@ -166,6 +175,12 @@ class Machine:
     def begin(self, consumer: Obj, node: ast.AST, frame: Frame) -> None:
         """Let a consumer of kombu's consume."""
         raise NotImplementedError
+
+    def worth(self, module: Module, node: ast.AST) -> bool:
+        """Whether a function or class of a module does anything that concerns consumers."""
+        if module not in self.relevant:
+            self.relevant[module] = relevant(module)
+        return node in self.relevant[module].nodes
 
     # places and times
 

@@ -25,6 +25,7 @@ Binding = (
     | ast.ClassDef
     | tuple[str, str, int]
 )
+Member = ast.FunctionDef | ast.AsyncFunctionDef | ast.expr
 
 
 class Module:
@@ -36,6 +37,7 @@ class Module:
         self.names: dict[str, list[Binding]] = {}
         for name, found in bindings(tree.body):
             self.names.setdefault(name, []).append(found)
+        self._members: dict[ast.ClassDef, dict[str, Member]] = {}
         self.is_notebook = file.location.suffix == ".ipynb"
 
     def place(self, node: ast.AST) -> Place:
@@ -44,6 +46,8 @@ class Module:
         if self.is_notebook:
             return self.file.place(line, column + 1)
         text = self.file.lines[line - 1] if line <= len(self.file.lines) else ""
+        if text.isascii():
+            return self.file.place(line, column + 1)
         before = text.encode("utf-8", "surrogatepass")[:column]
         return self.file.place(line, len(before.decode("utf-8", "ignore")) + 1)
 
@@ -65,14 +69,11 @@ class Module:
         found = _GLOBAL.findall(self.file.text)
         return frozenset(name.strip() for names in found for name in names.split(","))
 
-    def functions(self) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef]]:
-        """Methods of the classes of its top level, with their class."""
-        for every in self.names.values():
-            for found in every:
-                if isinstance(found, ast.ClassDef):
-                    for node in found.body:
-                        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                            yield node, found
+    def members(self, cls: ast.ClassDef) -> dict[str, Member]:
+        """What a class binds in its body, by name."""
+        if cls not in self._members:
+            self._members[cls] = dict(_members(cls.body))
+        return self._members[cls]
 
     def imported(self, name: str, level: int) -> Module | None:
         """The module of this package, or of one beside it, that an import names."""
@@ -115,6 +116,12 @@ class Module:
         if path == self.file.path:
             return self
         return Module(SourceFile(path, self.file.text, self.file.location), self.tree)
+
+
+def _members(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Member]]:
+    for name, found in bindings(body):
+        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):
+            yield name, found
 
 
 def _version(location: Path) -> tuple[int, int]:

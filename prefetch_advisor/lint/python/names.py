@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from prefetch_advisor.lint.python.machine import Frame, Machine, class_key, keyed
-from prefetch_advisor.lint.python.module import Binding, Module
+from prefetch_advisor.lint.python.module import Binding, Member, Module
 from prefetch_advisor.lint.python.values import (
     DELIVERY,
     TAG,
@@ -183,21 +182,26 @@ def _of_object(m: Machine, value: Obj, name: str) -> Value:
     return Method(value, name)
 
 
-def lineage(m: Machine, cls: Class) -> Iterator[Class | Value]:
+def lineage(m: Machine, cls: Class) -> list[Class | Value]:
     """A class and those it inherits from, nearest first; others as what they are."""
+    if cls.node in m.lineages:
+        return m.lineages[cls.node]
     waiting: list[Value] = [cls]
     seen: set[ast.AST] = set()
+    found: list[Class | Value] = []
     while waiting:
         one = waiting.pop(0)
-        if not isinstance(one, Class):
-            yield one
-            continue
-        if one.node in seen:
-            continue
-        seen.add(one.node)
-        yield one
-        with m.quiet():
-            waiting += [m.evaluate(base, Frame(one.module, {})) for base in one.node.bases]
+        if isinstance(one, Class):
+            if one.node in seen:
+                continue
+            seen.add(one.node)
+            if one.node.bases:
+                with m.quiet():
+                    frame = Frame(one.module, {})
+                    waiting += [m.evaluate(base, frame) for base in one.node.bases]
+        found.append(one)
+    m.lineages[cls.node] = found
+    return found
 
 
 def has_unknown_base(m: Machine, cls: Class) -> bool:
@@ -209,23 +213,14 @@ def has_unknown_base(m: Machine, cls: Class) -> bool:
     )
 
 
-def method_of(m: Machine, cls: Class, name: str) -> tuple[ast.AST, Class] | None:
+def method_of(m: Machine, cls: Class, name: str) -> tuple[Member, Class] | None:
     """What a class or the nearest that it inherits from binds a name to."""
     for one in lineage(m, cls):
         if isinstance(one, Class):
-            for node in reversed(one.node.body):
-                if name in _names_of(node):
-                    return node, one
+            found = one.module.members(one.node).get(name)
+            if found is not None:
+                return found, one
     return None
-
-
-def _names_of(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    if isinstance(node, ast.AnnAssign) and node.value is not None:
-        targets = [node.target]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _of_class(
@@ -245,10 +240,8 @@ def _of_class(
         if marks & {"property", "cached_property"} and instance is not None:
             return m.call(func, Arguments(), node, frame)
         return func
-    if not isinstance(definition, ast.Assign | ast.AnnAssign) or definition.value is None:
-        return UNKNOWN
     with m.quiet():
-        value = m.evaluate(definition.value, Frame(owner.module, {}))
+        value = m.evaluate(definition, Frame(owner.module, {}))
     if isinstance(value, Const):
         current = frame.func.owner if frame.func else None
         if current is not None and current.node is not owner.node:

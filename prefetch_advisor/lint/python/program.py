@@ -18,8 +18,8 @@ from prefetch_advisor.lint.python.machine import (
     keyed,
 )
 from prefetch_advisor.lint.python.module import Module
-from prefetch_advisor.lint.python.names import has_unknown_base, lineage
-from prefetch_advisor.lint.python.roots import Root, roots
+from prefetch_advisor.lint.python.names import has_unknown_base, lineage, method_of
+from prefetch_advisor.lint.python.roots import Root, relevant
 from prefetch_advisor.lint.python.values import (
     Arguments,
     Class,
@@ -45,6 +45,8 @@ from prefetch_advisor.lint.source.facts import (
 )
 from prefetch_advisor.model.lint import Place
 
+#: classes that inherit from one, and are followed as well
+_MOST_HEIRS = 8
 _MIXIN = re.compile(r"kombu\.(?:mixins\.)?Consumer(?:Producer)?Mixin$")
 
 
@@ -58,6 +60,14 @@ class Program(Machine):
         #: pairs of keys of one channel
         self.aliases: list[tuple[Key, Key]] = []
         self.missed = False
+        self._classes = [
+            node
+            for every in module.names.values()
+            for node in every
+            if isinstance(node, ast.ClassDef)
+        ]
+        self._inheriting: dict[ast.AST, list[Class]] = {}
+        self._objects: dict[ast.AST, Instance] = {}
         self.by_root: list[tuple[ast.AST | None, list[object]]] = []
 
     # what steps of following need of each other
@@ -103,8 +113,8 @@ class Program(Machine):
 
     def follow(self) -> None:
         """Follow all of them."""
-        self.left *= 1
-        for number, root in enumerate(roots(self.module)):
+        self.relevant[self.module] = relevant(self.module)
+        for number, root in enumerate(self.relevant[self.module].roots):
             self.run = f"{self.module.file.path}:{number}"
             self.facts = []
             self._reset()
@@ -153,25 +163,30 @@ class Program(Machine):
         if owner is None:
             yield None
             return
-        classes = [owner]
-        for every in self.module.names.values():
-            for node in every:
-                if isinstance(node, ast.ClassDef) and node is not owner.node and node.bases:
-                    one = Class(node, self.module)
-                    if any(isinstance(c, Class) and c.node is owner.node
-                           for c in lineage(self, one)):
-                        classes.append(one)
-        for cls in classes:
+        for cls in (owner, *self._heirs(owner)):
             if root.node is not None and root.node.name != "__init__":
                 yield self._made(cls)
             else:
                 yield Instance(cls)
 
+    def _heirs(self, owner: Class) -> list[Class]:
+        """The classes of the file that inherit from one, and change something of it."""
+        found = self._inheriting.get(owner.node)
+        if found is None:
+            found = self._inheriting[owner.node] = [
+                one
+                for node in self._classes
+                if node is not owner.node and node.bases
+                for one in (Class(node, self.module),)
+                if any(isinstance(c, Class) and c.node is owner.node for c in lineage(self, one))
+            ][:_MOST_HEIRS]
+        return found
+
     def _made(self, cls: Class) -> Instance:
         """An object of a class after ``__init__``, with what nobody knows given to it."""
-        instance = Instance(cls)
-        from prefetch_advisor.lint.python.names import method_of
-
+        if cls.node in self._objects:
+            return Instance(cls, dict(self._objects[cls.node].attributes))
+        instance = self._objects[cls.node] = Instance(cls)
         found = method_of(self, cls, "__init__")
         if found is not None and isinstance(found[0], ast.FunctionDef):
             func = Func(found[0], found[1].module, found[1], instance)
@@ -180,7 +195,7 @@ class Program(Machine):
                 self.active.append(func.node)
                 self.execute(found[0].body, frame)
             self._reset()
-        return instance
+        return Instance(cls, dict(instance.attributes))
 
     def _arguments(self, root: Root, owner: Class | None) -> Arguments:
         """Of methods that a framework calls."""

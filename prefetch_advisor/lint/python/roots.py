@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from prefetch_advisor.lint.python.module import Module
 
-#: what stands in text that concerns consumers
+#: what stands in text that concerns consumers; the rest of a file is looked at when it is called
 _EVENT = re.compile(
-    r"basic_(?:qos|consume|get)\b|set_qos\b|\.(?:qos|consume|iterator|subscriber)\b"
-    r"|build_inbound_messages|Consumer\b|basic\.get\b|await\s+[\w.]+\.get\(|get_consumers"
-    r"|RabbitBroker|RabbitmqBroker|max_priority|\basync\s+for\b|method\w*\s*,\s*\w*prop"
-    r"|partial\("
+    r"basic_(?:qos|consume|get)\b|set_qos\b|\.(?:qos|consume|iterator|subscriber)\(|\.qos\b"
+    r"|build_inbound_messages|\bConsumer\(|\.Consumer\b|basic\.get\b|await\s+[\w.]+\.get\("
+    r"|RabbitBroker\(|RabbitmqBroker\(|\basync\s+for\b|method\w*[^,\n]*,\s*\w*prop|\.consume\b"
+)
+#: what makes or settles what such text is about
+_MAKES = re.compile(
+    r"\.channel\(|Connection\(|\bconnect(?:_robust)?\(|_queue\(|queue_declare|\bChannel\("
+    r"|\.(?:basic_)?(?:n?ack|reject|requeue)\(|Queue\(|Executor\(|create_task|\.process\("
 )
 _TAKES = re.compile(r"\.(?:get|get_nowait|popleft|receive)\(")
 #: names that are too common to look for those who call them
@@ -36,8 +40,18 @@ def concerns(text: str) -> bool:
     return _EVENT.search(text) is not None
 
 
-def roots(module: Module) -> list[Root]:
-    """All of them, the top of the file first."""
+@dataclass(slots=True)
+class Relevant:
+    """The parts of a file that concern consumers."""
+
+    #: where following begins
+    roots: list[Root]
+    #: functions, and classes with such methods, that are worth following when they are called
+    nodes: set[ast.AST]
+
+
+def relevant(module: Module) -> Relevant:
+    """What is to be followed, the top of the file first."""
     functions = list(_functions(module))
     lines = _lines(module, _EVENT)
     chosen = {id(root.node): root for root in functions if _within(root.node, lines, module)}
@@ -60,13 +74,24 @@ def roots(module: Module) -> list[Root]:
         for root in functions:
             if id(root.node) not in chosen and _within(root.node, takers, module):
                 chosen[id(root.node)] = root
-    top = Root(None, None, _top(module, lines))
-    return [top, *(root for root in functions if id(root.node) in chosen)]
+    makes = _lines(module, _MAKES)
+    nodes: set[ast.AST] = set()
+    for root in functions:
+        if root.node is not None and (
+            id(root.node) in chosen or _within(root.node, makes, module)
+        ):
+            nodes.add(root.node)
+            if root.cls is not None:
+                nodes.add(root.cls)
+    top = Root(None, None, _top(module, lines | makes))
+    return Relevant([top, *(root for root in functions if id(root.node) in chosen)], nodes)
 
 
-def _names(found: object) -> set[str]:
+def _names(found: Iterable[Root]) -> set[str]:
     names = set()
-    for root in found:  # type: ignore[attr-defined]
+    for root in found:
+        if root.node is None:
+            continue
         if root.node.name not in _COMMON:
             names.add(root.node.name)
         elif root.cls is not None:
@@ -95,6 +120,8 @@ def _lines(module: Module, pattern: re.Pattern[str]) -> set[int]:
         line += text.count("\n", last, match.start())
         last = match.start()
         found.add(line)
+    if "\r" in text:  # which end lines, too, where they stand alone
+        found = {module.file.place_at(match.start()).line for match in pattern.finditer(text)}
     return found
 
 

@@ -89,7 +89,7 @@ class Qos:
     count: Located[int] | None
     size: Located[int | None]
     whole_channel: Located[bool] | None = None
-    #: the place to tell of a size: its argument
+    #: the size is its only argument, and not named
     positional: bool = False
 
 

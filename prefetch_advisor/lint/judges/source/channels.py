@@ -39,7 +39,7 @@ def _count(qos: Qos) -> int | None:
 def is_size(qos: Qos) -> bool:
     """It limits the size of messages, which nothing supports."""
     if qos.size.value is None:
-        return qos.positional and (qos.count is None or qos.count.value == 0)
+        return qos.positional
     return qos.size.value > 0
 
 
