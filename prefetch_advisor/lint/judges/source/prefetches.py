@@ -70,7 +70,8 @@ def _late(use: Use) -> Iterator[LintFinding]:
         if _wrong(qos) or whole:
             continue
         earlier = [one for one in use.consumes if one.step.before(qos.step)]
-        later = [one for one in use.consumes if not one.step.before(qos.step)]
+        places = {one.place for one in earlier}
+        later = [one for one in use.consumes if one.place not in places]
         manual = [one for one in earlier if one.ack is None or one.ack.value != "auto"]
         if not manual or later:
             continue
