@@ -143,8 +143,10 @@ class Program(Machine):
             self._afterwards()
             return
         owner = Class(root.cls, self.module) if root.cls is not None else None
-        for instance in self._instances(root, owner):
+        run = self.run
+        for number, instance in enumerate(self._instances(root, owner)):
             self._reset()
+            self.run = f"{run}:{number}"
             args = self._arguments(root, owner)
             func = Func(root.node, self.module, owner, instance)
             self.active.append(root.node)

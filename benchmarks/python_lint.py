@@ -1,0 +1,88 @@
+"""1,000 Python files that consume messages, 200,000 lines: lint's reading against ``ast.parse``."""
+
+import ast
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pairs import ROOT
+
+sys.path.insert(0, str(ROOT))
+
+from prefetch_advisor.findings import RULES  # noqa: E402
+from prefetch_advisor.lint.files import SourceFile  # noqa: E402
+from prefetch_advisor.lint.judges import source  # noqa: E402
+from prefetch_advisor.lint.kinds.python import KIND  # noqa: E402
+
+FILES = 1_000
+LINES = 200
+#: times what ast.parse needs
+AT_MOST = 1.5
+#: modules of Python's own, whose functions stand beside the consumers, as code does
+BESIDE = ("argparse", "calendar", "configparser", "csv", "difflib", "mailbox", "shelve", "zipfile")
+
+
+def functions() -> list[str]:
+    """Functions and classes of Python's own library, as text."""
+    found = []
+    for name in BESIDE:
+        text = Path(__import__(name).__file__).read_text()
+        lines = text.splitlines()
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+    return [text for text in found if text.count("\n") < LINES - 60]
+
+
+def texts() -> list[str]:
+    """Files of about 200 lines: a consumer out of the rules' examples, and other code."""
+    draw = random.Random(7)
+    examples = [text for rule in RULES if rule.file == "worker.py" for text in (rule.bad, rule.good)]
+    beside = functions()
+    found = []
+    for number in range(FILES):
+        parts, lines = [], examples[number % len(examples)].count("\n")
+        while lines < LINES - 10:
+            part = draw.choice(beside)
+            if lines + part.count("\n") < LINES + 40:
+                parts.append(part)
+                lines += part.count("\n") + 3
+        found.append("\n\n\n".join([*parts, examples[number % len(examples)]]))
+    return found
+
+
+def main() -> None:
+    """Print the comparison."""
+    every = texts()
+    lines = sum(text.count("\n") for text in every)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [
+            SourceFile(f"worker{n}.py", text, Path(folder) / f"worker{n}.py")
+            for n, text in enumerate(every)
+        ]
+        ratios = []
+        for _ in range(7):
+            started = time.perf_counter()
+            for text in every:
+                ast.parse(text)
+            parsed = time.perf_counter() - started
+            started = time.perf_counter()
+            facts = [
+                fact for file in files if KIND.holds(file.text.encode()) for fact in KIND.read(file)
+            ]
+            read = time.perf_counter() - started
+            ratios.append((read / parsed, read, parsed))
+        found = len(list(source.judge(facts)))
+    middle = statistics.median(ratios)
+    print(f"{FILES:,} files of consumers, {lines:,} lines: {len(facts):,} facts, {found:,} findings")
+    print(
+        f"  read in {middle[1]:.2f} s, ast.parse {middle[2]:.2f} s: {middle[0]:.2f} times "
+        f"(range {min(ratios)[0]:.2f} to {max(ratios)[0]:.2f}; bound {AT_MOST})"
+    )
+
+
+if __name__ == "__main__":
+    main()
