@@ -26,6 +26,8 @@ class SourceFile:
     @cached_property
     def lines(self) -> list[str]:
         """Its lines without their ends; only ``\\n``, ``\\r\\n`` and ``\\r`` end a line."""
+        if "\r" not in self.text:  # ten times as fast
+            return self.text.split("\n")
         return _LINE_END.split(self.text)
 
     def place(self, line: int, column: int = 1) -> Place:

@@ -134,7 +134,8 @@ def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame)
             m.doing.escapes = True
             m.paths = {(True, caught) for _, caught in m.paths}
         return Unknown(None, parts)
-    m.called.add(code)
+    if not m.silent:
+        m.called.add(code)
     inner = Frame(func.module, parameters(m, func, args, frame), func)
     kept_chain, kept_calls, kept_awaited = m.chain, m.calls, m.awaited
     m.chain = (*m.chain, frame.module.file.path, getattr(node, "lineno", 0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prefetch_advisor.lint.python.module import Module
-from prefetch_advisor.lint.python.roots import Relevant, relevant
+from prefetch_advisor.lint.python.roots import Relevant, makes, relevant
 from prefetch_advisor.lint.python.values import (
     UNKNOWN,
     Arguments,
@@ -151,7 +151,7 @@ class Machine:
         self.globals: dict[Key, Value] = {}
         #: classes with those they inherit from
         self.lineages: dict[ast.AST, list[Value]] = {}
-        #: functions and classes that are worth following, of each module that is looked into
+        #: functions that are worth following, of each module that is looked into
         self.relevant: dict[Module, Relevant] = {}
         self.packages = frozenset(PACKAGES.values())
         self.later: list[tuple[Value, Arguments, ast.AST, Frame]] = []
@@ -177,10 +177,14 @@ class Machine:
         raise NotImplementedError
 
     def worth(self, module: Module, node: ast.AST) -> bool:
-        """Whether a function or class of a module does anything that concerns consumers."""
+        """Whether a function of a module does anything that concerns consumers."""
         if module not in self.relevant:
             self.relevant[module] = relevant(module)
-        return node in self.relevant[module].nodes
+        known = self.relevant[module]
+        if node in known.nodes or node in known.others:
+            return node in known.nodes
+        (known.nodes if makes(module, node) else known.others).add(node)
+        return node in known.nodes
 
     # places and times
 

@@ -38,16 +38,15 @@ class Module:
         for name, found in bindings(tree.body):
             self.names.setdefault(name, []).append(found)
         self._members: dict[ast.ClassDef, dict[str, Member]] = {}
+        self._ascii = file.text.isascii()
         self.is_notebook = file.location.suffix == ".ipynb"
 
     def place(self, node: ast.AST) -> Place:
         """Of a node; ``ast`` counts columns in bytes of UTF-8."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        if self.is_notebook:
+        if self.is_notebook or self._ascii:
             return self.file.place(line, column + 1)
         text = self.file.lines[line - 1] if line <= len(self.file.lines) else ""
-        if text.isascii():
-            return self.file.place(line, column + 1)
         before = text.encode("utf-8", "surrogatepass")[:column]
         return self.file.place(line, len(before.decode("utf-8", "ignore")) + 1)
 

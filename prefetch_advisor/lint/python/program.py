@@ -143,6 +143,8 @@ class Program(Machine):
             self._afterwards()
             return
         owner = Class(root.cls, self.module) if root.cls is not None else None
+        if root.node in self.called and not root.takes and not (owner and self._heirs(owner)):
+            return  # it was followed with what it is called with
         run = self.run
         for number, instance in enumerate(self._instances(root, owner)):
             self._reset()

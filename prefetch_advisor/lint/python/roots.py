@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from prefetch_advisor.lint.python.module import Module
 
-#: what stands in text that concerns consumers; the rest of a file is looked at when it is called
-_EVENT = re.compile(
-    r"basic_(?:qos|consume|get)\b|set_qos\b|\.(?:qos|consume|iterator|subscriber)\(|\.qos\b"
-    r"|build_inbound_messages|\bConsumer\(|\.Consumer\b|basic\.get\b|await\s+[\w.]+\.get\("
-    r"|RabbitBroker\(|RabbitmqBroker\(|\basync\s+for\b|method\w*[^,\n]*,\s*\w*prop|\.consume\b"
+#: what stands in text that concerns consumers; the rest of a file is looked at when it is called.
+#: Plain strings: a pattern takes ten times as long to look for
+_EVENTS = (
+    *("basic_qos", "basic_consume", "basic_get", "set_qos", ".qos", ".consume", ".iterator("),
+    *(".subscriber(", "build_inbound_messages", "Consumer(", ".Consumer", "RabbitBroker("),
+    *("RabbitmqBroker(", "async for", "basic.get("),
 )
+#: the same, where another word stands in that line
+_EVENTS_BESIDE = ((".get(", "await "), (" prop", "method"), ("_prop", "method"))
 #: what makes or settles what such text is about
-_MAKES = re.compile(
-    r"\.channel\(|Connection\(|\bconnect(?:_robust)?\(|_queue\(|queue_declare|\bChannel\("
-    r"|\.(?:basic_)?(?:n?ack|reject|requeue)\(|Queue\(|Executor\(|create_task|\.process\("
+_MAKES = (
+    *(".channel(", "Connection(", "connect(", "connect_robust(", "_queue(", "queue_declare"),
+    *("Channel(", "ack(", "reject(", "requeue(", "Queue(", "Executor(", "create_task", ".process("),
+    *("Pool(",),
 )
-_TAKES = re.compile(r"\.(?:get|get_nowait|popleft|receive)\(")
+_TAKES = (".get(", ".get_nowait(", ".popleft(", ".receive(")
 #: names that are too common to look for those who call them
 _COMMON = frozenset({"__init__", "main", "run", "start", "get", "close", "stop", "call"})
 _ROUNDS = 3
@@ -33,11 +37,17 @@ class Root:
     node: ast.FunctionDef | ast.AsyncFunctionDef | None
     cls: ast.ClassDef | None = None
     body: list[ast.stmt] = field(default_factory=list)
+    first: int = 0
+    last: int = 0
+    #: it may take messages out of a buffer
+    takes: bool = False
 
 
 def concerns(text: str) -> bool:
     """Whether there is anything to follow in a file."""
-    return _EVENT.search(text) is not None
+    return any(word in text for word in _EVENTS) or any(
+        one in text and other in text for one, other in _EVENTS_BESIDE
+    )
 
 
 @dataclass(slots=True)
@@ -46,45 +56,63 @@ class Relevant:
 
     #: where following begins
     roots: list[Root]
-    #: functions, and classes with such methods, that are worth following when they are called
+    #: functions that are worth following when they are called
     nodes: set[ast.AST]
+    #: those that are not
+    others: set[ast.AST] = field(default_factory=set)
 
 
 def relevant(module: Module) -> Relevant:
     """What is to be followed, the top of the file first."""
-    functions = list(_functions(module))
-    lines = _lines(module, _EVENT)
-    chosen = {id(root.node): root for root in functions if _within(root.node, lines, module)}
+    functions = sorted(_functions(module), key=lambda root: root.first)
+    lines = _lines(module, _EVENTS) | _lines_beside(module)
+    chosen = _chosen(module, functions, lines)
     names = _names(chosen.values())
     for _ in range(_ROUNDS):
         if not names:
             break
-        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
-        callers = _lines(module, pattern)
+        callers = _lines(module, names)
         lines |= callers
         added = {
-            id(root.node): root
-            for root in functions
-            if id(root.node) not in chosen and _within(root.node, callers, module)
+            key: root
+            for key, root in _chosen(module, functions, callers).items()
+            if key not in chosen
         }
         chosen |= added
         names = _names(added.values())
     if any(word in module.file.text for word in ("Queue(", "deque(", "memory")):
-        takers = _lines(module, _TAKES)
-        for root in functions:
-            if id(root.node) not in chosen and _within(root.node, takers, module):
-                chosen[id(root.node)] = root
-    makes = _lines(module, _MAKES)
+        takers = _chosen(module, functions, _lines(module, _TAKES))
+        for root in takers.values():
+            root.takes = True
+        chosen |= takers
     nodes: set[ast.AST] = set()
-    for root in functions:
-        if root.node is not None and (
-            id(root.node) in chosen or _within(root.node, makes, module)
-        ):
+    for root in chosen.values():
+        if root.node is not None:
             nodes.add(root.node)
-            if root.cls is not None:
-                nodes.add(root.cls)
-    top = Root(None, None, _top(module, lines | makes))
+    top = Root(None, None, _top(module, sorted(lines)))
     return Relevant([top, *(root for root in functions if id(root.node) in chosen)], nodes)
+
+
+def makes(module: Module, node: ast.AST) -> bool:
+    """Whether a function makes or settles what consumers are about."""
+    if module.is_notebook:
+        return True
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
+    text = "\n".join(module.file.lines[first - 1 : last])
+    return any(word in text for word in _MAKES)
+
+
+def _chosen(module: Module, functions: Sequence[Root], lines: set[int]) -> dict[int, Root]:
+    """The functions that have one of these lines, by id of their node."""
+    if module.is_notebook:
+        return {id(root.node): root for root in functions}
+    found: dict[int, Root] = {}
+    firsts = [root.first for root in functions]
+    for line in lines:
+        at = bisect_right(firsts, line) - 1
+        if at >= 0 and line <= functions[at].last:
+            found[id(functions[at].node)] = functions[at]
+    return found
 
 
 def _names(found: Iterable[Root]) -> set[str]:
@@ -105,34 +133,57 @@ def _functions(module: Module) -> Iterator[Root]:
     for every in module.names.values():
         for node in every:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield Root(node)
+                yield Root(node, None, [], node.lineno, node.end_lineno or 0)
             elif isinstance(node, ast.ClassDef):
                 for inner in node.body:
                     if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                        yield Root(inner, node)
+                        yield Root(inner, node, [], inner.lineno, inner.end_lineno or 0)
 
 
-def _lines(module: Module, pattern: re.Pattern[str]) -> set[int]:
-    if module.is_notebook:
-        return set()
-    text, found, line, last = module.file.text, set(), 1, 0
-    for match in pattern.finditer(text):
-        line += text.count("\n", last, match.start())
-        last = match.start()
+def _lines(module: Module, words: Iterable[str]) -> set[int]:
+    """Lines in which one of these words stands."""
+    return _numbers(module, (at for word in words for at in _places(module.file.text, word)))
+
+
+def _numbers(module: Module, offsets: Iterable[int]) -> set[int]:
+    text = module.file.text
+    if "\r" in text:  # which ends lines, too, where it stands alone
+        return {module.file.place_at(at).line for at in offsets}
+    found, line, last = set(), 1, 0
+    for at in sorted(offsets):
+        line += text.count("\n", last, at)
+        last = at
         found.add(line)
-    if "\r" in text:  # which end lines, too, where they stand alone
-        found = {module.file.place_at(match.start()).line for match in pattern.finditer(text)}
     return found
 
 
-def _within(node: ast.AST | None, lines: set[int], module: Module) -> bool:
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+def _lines_beside(module: Module) -> set[int]:
+    """Lines in which two words stand."""
+    text = module.file.text
+    found = set[int]()
+    for word, other in _EVENTS_BESIDE:
+        if other in text and word in text:
+            numbers = _numbers(module, _places(text, word))
+            found |= {number for number in numbers if other in module.file.lines[number - 1]}
+    return found
+
+
+def _within(node: ast.AST | None, lines: list[int], module: Module) -> bool:
+    """Whether one of these lines, which are in order, is the node's."""
     if module.is_notebook:
         return True
-    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-    return any(first <= line <= last for line in lines)
+    at = bisect_left(lines, getattr(node, "lineno", 0))
+    return at < len(lines) and lines[at] <= (getattr(node, "end_lineno", 0) or 0)
 
 
-def _top(module: Module, lines: set[int]) -> list[ast.stmt]:
+def _top(module: Module, lines: list[int]) -> list[ast.stmt]:
     """Statements of the file's top that matter: functions only for their decorators."""
     if module.is_notebook:
         return module.tree.body
