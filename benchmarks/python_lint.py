@@ -10,10 +10,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from prefetch_advisor.findings import RULES  # noqa: E402
-from prefetch_advisor.lint.files import SourceFile  # noqa: E402
-from prefetch_advisor.lint.judges import source  # noqa: E402
-from prefetch_advisor.lint.kinds.python import KIND  # noqa: E402
+from prefetch_advisor.findings import RULES
+from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.judges import source
+from prefetch_advisor.lint.kinds.python import KIND
 
 FILES = 1_000
 LINES = 200
@@ -29,16 +29,20 @@ def functions() -> list[str]:
     for name in BESIDE:
         text = Path(__import__(name).__file__).read_text()
         lines = text.splitlines()
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        found += [
+            "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            for node in ast.parse(text).body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        ]
     return [text for text in found if text.count("\n") < LINES - 60]
 
 
 def texts() -> list[str]:
     """Files of about 200 lines: a consumer out of the rules' examples, and other code."""
     draw = random.Random(7)
-    examples = [text for rule in RULES if rule.file == "worker.py" for text in (rule.bad, rule.good)]
+    examples = [
+        text for rule in RULES if rule.file == "worker.py" for text in (rule.bad, rule.good)
+    ]
     beside = functions()
     found = []
     for number in range(FILES):
@@ -75,7 +79,9 @@ def main() -> None:
             ratios.append((read / parsed, read, parsed))
         found = len(list(source.judge(facts)))
     middle = statistics.median(ratios)
-    print(f"{FILES:,} files of consumers, {lines:,} lines: {len(facts):,} facts, {found:,} findings")
+    print(
+        f"{FILES:,} files of consumers, {lines:,} lines: {len(facts):,} facts, {found:,} findings"
+    )
     print(
         f"  read in {middle[1]:.2f} s, ast.parse {middle[2]:.2f} s: {middle[0]:.2f} times "
         f"(range {min(ratios)[0]:.2f} to {max(ratios)[0]:.2f}; bound {AT_MOST})"

@@ -12,7 +12,7 @@ UNBOUNDED_HANDOFF = Rule(
     "takes it: the backlog moves from the queue, where it is durable and seen, into memory, where "
     "a crash loses it. With acks after the work the prefetch is the bound after all, as long as "
     "it is finite: the finding is then information only.",
-    "Give the buffer a size and wait when it is full, or ack after the work with a finite prefetch.",
+    "Give the buffer a size and wait when it is full, or ack after the work, with a prefetch.",
     """\
 import queue
 import threading

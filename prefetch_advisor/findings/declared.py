@@ -132,7 +132,7 @@ EARLY_ACK = _declared(
 )
 ABOVE_PROTOCOL = Rule(
     "PA326",
-    "prefetch-above-65535",
+    "prefetch-above-protocol",
     Severity.ERROR,
     "The prefetch is larger than the protocol can carry.",
     "It is sent in 16 bits. Clients refuse a larger number, cut it (65,536 becomes 0: no limit), "

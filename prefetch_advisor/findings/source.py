@@ -7,7 +7,9 @@ _FILE = "worker.py"
 _ACKS = CONFIRMS + "#consumer-acknowledgements"
 
 
-def _pika(calls: str, handler: str = "    print(body)\n    ch.basic_ack(method.delivery_tag)\n") -> str:
+def _pika(
+    calls: str, handler: str = "    print(body)\n    ch.basic_ack(method.delivery_tag)\n"
+) -> str:
     """A whole consumer of pika's around the lines that matter."""
     return (
         "import pika\n\n\n"
@@ -44,8 +46,8 @@ QOS_AFTER_CONSUME = Rule(
     "qos-after-consume",
     Severity.ERROR,
     "The prefetch is set after the consumer has started, so it is not in force.",
-    "basic.qos changes only the consumers that are created afterwards on that channel: the one that "
-    "runs already keeps what it had, by default no limit at all.",
+    "basic.qos changes only the consumers that are created afterwards on that channel: the one "
+    "that runs already keeps what it had, by default no limit at all.",
     "Set the prefetch before consuming.",
     _pika(_CONSUME + _QOS),
     _pika(_QOS + _CONSUME),
@@ -57,8 +59,8 @@ QOS_WITH_AUTO_ACK = Rule(
     "qos-with-auto-ack",
     Severity.ERROR,
     "A prefetch is set for a consumer with automatic ack, which no prefetch limits.",
-    "The broker forgets a message as it sends it: nothing is ever unacked, so there is nothing that "
-    "a prefetch could count. Messages come as fast as the socket takes them, and those in the "
+    "The broker forgets a message as it sends it: nothing is ever unacked, so there is nothing "
+    "that a prefetch could count. Messages come as fast as the socket takes them, and those in the "
     "process are lost with it.",
     "Use manual ack, after the work; or leave the prefetch out where losing messages is meant.",
     _pika(
@@ -89,12 +91,8 @@ QOS_ON_OTHER_CHANNEL = Rule(
     "The prefetch is set on one channel, and the consumer is started on another.",
     "A prefetch belongs to the channel it was set on. The channel that consumes has none.",
     "Set the prefetch on the channel that consumes.",
-    _pika(
-        "setup = connection.channel()\nsetup.basic_qos(prefetch_count=20)\n" + _CONSUME
-    ),
-    _pika(
-        "setup = connection.channel()\nsetup.queue_declare(\"tasks\")\n" + _QOS + _CONSUME
-    ),
+    _pika("setup = connection.channel()\nsetup.basic_qos(prefetch_count=20)\n" + _CONSUME),
+    _pika('setup = connection.channel()\nsetup.queue_declare("tasks")\n' + _QOS + _CONSUME),
     PREFETCH,
     _FILE,
 )
@@ -103,8 +101,9 @@ SWAPPED_ARGUMENTS = Rule(
     "swapped-qos-arguments",
     Severity.ERROR,
     "A size of messages is limited where their number was meant.",
-    "The first argument is the size in bytes in pika, kombu and py-amqp, and the count in aio-pika "
-    "and amqpstorm. RabbitMQ has no limit by size: it closes the connection (540, not implemented).",
+    "The first argument is the size in bytes in pika, kombu and py-amqp, and the count in "
+    "aio-pika and amqpstorm. RabbitMQ has no limit by size: it closes the connection (540, not "
+    "implemented).",
     "Name the argument: prefetch_count.",
     _pika("channel.basic_qos(20)\n" + _CONSUME),
     _pika(_QOS + _CONSUME),
@@ -219,8 +218,8 @@ ACK_BEFORE_WORK = Rule(
     "ack-before-work",
     Severity.WARNING,
     "A message is acked before its work is done.",
-    "The next one is delivered while this one is in work, and a crash loses it: the prefetch bounds "
-    "nothing that matters.",
+    "The next one is delivered while this one is in work, and a crash loses it: the prefetch "
+    "bounds nothing that matters.",
     "Ack after the work.",
     _pika(_QOS + _CONSUME, "    ch.basic_ack(method.delivery_tag)\n    work(body)\n"),
     _pika(_QOS + _CONSUME, "    work(body)\n    ch.basic_ack(method.delivery_tag)\n"),
@@ -249,8 +248,8 @@ BATCH_EXCEEDS = Rule(
     "batch-exceeds-prefetch",
     Severity.ERROR,
     "The messages that are acked together are not fewer than the prefetch.",
-    "Above the prefetch the batch never fills: the broker waits for acks, the consumer for messages, "
-    "for ever. At the prefetch it waits a whole round trip after each batch.",
+    "Above the prefetch the batch never fills: the broker waits for acks, the consumer for "
+    "messages, for ever. At the prefetch it waits a whole round trip after each batch.",
     "Set the prefetch to twice the batch at least, or ack more often.",
     _batch(50),
     _batch(10),

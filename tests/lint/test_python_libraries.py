@@ -40,7 +40,8 @@ FAST = "from faststream import AckPolicy\nfrom faststream.rabbit import Channel,
 WRONG = {
     "aio-pika, no qos": (
         "PA203",
-        AIO + "    queue = await channel.declare_queue('q')\n    await queue.consume(handle)  # here\n",
+        AIO
+        + "    queue = await channel.declare_queue('q')\n    await queue.consume(handle)  # here\n",
     ),
     "aio-pika, an iterator without qos": (  # mosquito/aio-pika 440
         "PA203",
@@ -96,7 +97,8 @@ WRONG = {
     ),
     "kombu, no prefetch": (
         "PA203",
-        KOMBU + "with Consumer(channel, Queue('q'), callbacks=[process]):\n"
+        KOMBU
+        + "with Consumer(channel, Queue('q'), callbacks=[process]):\n"
         "    connection.drain_events()\n".replace("with Consumer", "with Consumer"),
     ),
     "kombu, mixin without prefetch": (
@@ -169,8 +171,9 @@ WRONG = {
     ),
     "FastStream, ack first": (
         "PA202",
-        FAST + "broker = RabbitBroker()\n\n@broker.subscriber(\n    'q', channel=Channel(10),\n"
-        "    ack_policy=AckPolicy.ACK_FIRST,  # here\n)\nasync def handle(body):\n    print(body)\n",
+        FAST + "broker = RabbitBroker()\n\n@broker.subscriber(\n"
+        "    'q', channel=Channel(10),\n"
+        "    ack_policy=AckPolicy.ACK_FIRST,  # here\n)\nasync def f(body):\n    print(body)\n",
     ),
     "FastStream, blocking": (
         "PA209",
@@ -200,8 +203,9 @@ WRONG = {
     ),
     "aio-pika, a queue of asyncio's without a size": (  # HKUDS/nanobot 4780
         "PA501",
-        AIO.replace("async def handle", "inbound = asyncio.Queue(maxsize=0)\n\nasync def handle")
-        .replace("print(message.body)", "await inbound.put(message.body)  # here")
+        AIO.replace(
+            "async def handle", "inbound = asyncio.Queue(maxsize=0)\n\nasync def handle"
+        ).replace("print(message.body)", "await inbound.put(message.body)  # here")
         + "    await channel.set_qos(10)\n    queue = await channel.declare_queue('q')\n"
         "    await queue.consume(handle)\n",
     ),
@@ -239,7 +243,7 @@ WRONG = {
         "import time\nimport pika\n\nclass Worker:\n"
         "    def run(self):\n        self.connection = pika.SelectConnection(\n"
         "            on_open_callback=self.opened)\n        self.connection.ioloop.start()\n\n"
-        "    def opened(self, connection):\n        connection.channel(on_open_callback=self.ready)\n\n"
+        "    def opened(self, link):\n        link.channel(on_open_callback=self.ready)\n\n"
         "    def ready(self, channel):\n        channel.basic_qos(prefetch_count=1)\n"
         "        channel.basic_consume('sms', self.handle)\n\n"
         "    def handle(self, ch, method, properties, body):\n        time.sleep(1)  # here\n"

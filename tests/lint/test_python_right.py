@@ -20,7 +20,8 @@ LOGGER = logging.getLogger(__name__)
 """
 
 RIGHT = {
-    "pika, blocking": PIKA + """
+    "pika, blocking": PIKA
+    + """
 def on_message(ch, method, properties, body):
     print(f" [x] Received {body.decode()}")
     time.sleep(body.count(b"."))
@@ -33,7 +34,8 @@ channel.basic_qos(prefetch_count=1)
 channel.basic_consume(queue="task_queue", on_message_callback=on_message)
 channel.start_consuming()
 """,
-    "pika, work in threads, acks by the connection's thread": PIKA + """
+    "pika, work in threads, acks by the connection's thread": PIKA
+    + """
 def ack_message(ch, delivery_tag):
     if ch.is_open:
         ch.basic_ack(delivery_tag)
@@ -68,7 +70,8 @@ for thread in threads:
     thread.join()
 connection.close()
 """,
-    "pika, asynchronous": PIKA + """
+    "pika, asynchronous": PIKA
+    + """
 class Consumer(object):
     def __init__(self, amqp_url):
         self._connection = None
@@ -122,7 +125,8 @@ class Consumer(object):
 
 Consumer("amqp://guest:guest@localhost:5672/%2F").run()
 """,
-    "pika, a generator": PIKA + """
+    "pika, a generator": PIKA
+    + """
 connection = pika.BlockingConnection()
 channel = connection.channel()
 channel.basic_qos(prefetch_count=20)
@@ -134,7 +138,8 @@ for method_frame, properties, body in channel.consume("test"):
 requeued_messages = channel.cancel()
 connection.close()
 """,
-    "pika, replies": PIKA + """
+    "pika, replies": PIKA
+    + """
 class Client:
     def __init__(self):
         self.connection = pika.BlockingConnection()
@@ -147,7 +152,8 @@ class Client:
     def on_response(self, ch, method, props, body):
         self.response = body
 """,
-    "pika, one message": PIKA + """
+    "pika, one message": PIKA
+    + """
 connection = pika.BlockingConnection()
 channel = connection.channel()
 method_frame, header_frame, body = channel.basic_get("test")
@@ -155,7 +161,8 @@ if method_frame:
     print(method_frame, header_frame, body)
     channel.basic_ack(method_frame.delivery_tag)
 """,
-    "pika, errors are nacked": PIKA + """
+    "pika, errors are nacked": PIKA
+    + """
 def on_message(ch, method, properties, body):
     try:
         handle(body)
@@ -179,7 +186,8 @@ def main():
 if __name__ == "__main__":
     main()
 """,
-    "pika, bounded queue and ack after the work": PIKA + """
+    "pika, bounded queue and ack after the work": PIKA
+    + """
 jobs = queue.Queue(maxsize=10)
 
 def on_message(ch, method, properties, body):
@@ -198,7 +206,8 @@ channel.basic_consume("tasks", on_message)
 threading.Thread(target=worker, args=(connection, channel)).start()
 channel.start_consuming()
 """,
-    "pika, reconnecting": PIKA + """
+    "pika, reconnecting": PIKA
+    + """
 class Worker:
     prefetch = 5
 

@@ -27,7 +27,8 @@ QOS = "channel.basic_qos(prefetch_count=10)\n"
 def worker(body: str, first: str = "") -> str:
     return (
         HEAD
-        + f"class Worker:\n{first}    def __init__(self):\n        self.channel = connection.channel()\n"
+        + f"class Worker:\n{first}    def __init__(self):\n"
+        + "        self.channel = connection.channel()\n"
         + body
         + "Worker().run()\n"
     )
@@ -35,29 +36,37 @@ def worker(body: str, first: str = "") -> str:
 
 WAYS: dict[str, dict[str, str]] = {
     "PA201": {
-        "alias": HEAD.replace("import pika", "from pika import BlockingConnection as Link").replace(
-            "pika.Blocking", "Blocking"
-        ).replace("BlockingConnection()", "Link()")
+        "alias": HEAD.replace("import pika", "from pika import BlockingConnection as Link")
+        .replace("pika.Blocking", "Blocking")
+        .replace("BlockingConnection()", "Link()")
         + "channel = connection.channel()\nch = channel\nconsume = ch.basic_consume\n"
         + "consume('tasks', on_message)\nchannel.basic_qos(prefetch_count=10)  # here\n",
         "positional": CHANNEL + CONSUME + "channel.basic_qos(0, 10)  # here\n",
-        "constant": CHANNEL + "PREFETCH = 10\n" + CONSUME
+        "constant": CHANNEL
+        + "PREFETCH = 10\n"
+        + CONSUME
         + "channel.basic_qos(prefetch_count=PREFETCH)  # here\n",
         "attribute": worker(
             "    def run(self):\n"
             "        self.channel.basic_consume('tasks', on_message)\n"
             "        self.channel.basic_qos(prefetch_count=10)  # here\n"
         ),
-        "partial": CHANNEL + "limit = functools.partial(channel.basic_qos, prefetch_count=10)\n"
-        + CONSUME + "limit()  # here\n",
-        "wrapper": CHANNEL + "def limit(ch, count):\n    ch.basic_qos(prefetch_count=count)\n\n"
-        + CONSUME + "limit(channel, 10)  # here\n",
+        "partial": CHANNEL
+        + "limit = functools.partial(channel.basic_qos, prefetch_count=10)\n"
+        + CONSUME
+        + "limit()  # here\n",
+        "wrapper": CHANNEL
+        + "def limit(ch, count):\n    ch.basic_qos(prefetch_count=count)\n\n"
+        + CONSUME
+        + "limit(channel, 10)  # here\n",
     },
     "PA202": {
         "alias": CHANNEL + QOS + "consume = channel.basic_consume\n"
         "consume('tasks', on_message, auto_ack=True)  # here\n",
         "positional": CHANNEL + QOS + "channel.basic_consume('tasks', on_message, True)  # here\n",
-        "constant": CHANNEL + "AUTO = True\n" + QOS
+        "constant": CHANNEL
+        + "AUTO = True\n"
+        + QOS
         + "channel.basic_consume('tasks', on_message, auto_ack=AUTO)  # here\n",
         "attribute": worker(
             "    def run(self):\n"
@@ -65,11 +74,13 @@ WAYS: dict[str, dict[str, str]] = {
             "        self.channel.basic_consume('tasks', on_message, auto_ack=self.auto)  # here\n",
             "    auto = True\n",
         ),
-        "partial": CHANNEL + QOS
+        "partial": CHANNEL
+        + QOS
         + "consume = functools.partial(channel.basic_consume, 'tasks', auto_ack=True)  # here\n"
         + "consume(on_message_callback=on_message)\n",
         "wrapper": CHANNEL + "def consume(ch):\n"
-        "    ch.basic_consume('tasks', on_message, auto_ack=True)  # here\n\n" + QOS
+        "    ch.basic_consume('tasks', on_message, auto_ack=True)  # here\n\n"
+        + QOS
         + "consume(channel)\n",
     },
     "PA203": {
@@ -78,8 +89,7 @@ WAYS: dict[str, dict[str, str]] = {
         "constant": CHANNEL + "QUEUE = 'tasks'\n"
         "channel.basic_consume(QUEUE, on_message_callback=on_message)  # here\n",
         "attribute": worker(
-            "    def run(self):\n"
-            "        self.channel.basic_consume('tasks', on_message)  # here\n"
+            "    def run(self):\n        self.channel.basic_consume('tasks', on_message)  # here\n"
         ),
         "partial": CHANNEL + "start = functools.partial(channel.basic_consume, 'tasks')\n"
         "start(on_message_callback=on_message)  # here\n",
@@ -89,7 +99,8 @@ WAYS: dict[str, dict[str, str]] = {
     "PA203 of 0": {
         "alias": CHANNEL + "limit = channel.basic_qos\nlimit(prefetch_count=0)  # here\n" + CONSUME,
         "positional": CHANNEL + "channel.basic_qos(0, 0)  # here\n" + CONSUME,
-        "constant": CHANNEL + "PREFETCH = 0\nchannel.basic_qos(prefetch_count=PREFETCH)  # here\n"
+        "constant": CHANNEL
+        + "PREFETCH = 0\nchannel.basic_qos(prefetch_count=PREFETCH)  # here\n"
         + CONSUME,
         "attribute": worker(
             "    def run(self):\n"
@@ -97,7 +108,8 @@ WAYS: dict[str, dict[str, str]] = {
             "        self.channel.basic_consume('tasks', on_message)\n",
             "    prefetch = 0\n",
         ),
-        "partial": CHANNEL + "limit = functools.partial(channel.basic_qos, prefetch_count=0)  # here\n"
+        "partial": CHANNEL
+        + "limit = functools.partial(channel.basic_qos, prefetch_count=0)  # here\n"
         "limit()\n" + CONSUME,
         "wrapper": CHANNEL + "def limit(ch, count):\n    ch.basic_qos(prefetch_count=count)\n\n"
         "limit(channel, 0)  # here\n" + CONSUME,
@@ -105,7 +117,8 @@ WAYS: dict[str, dict[str, str]] = {
     "PA204": {
         "alias": CHANNEL + "other = connection.channel()\nsetup = other\n"
         "setup.basic_qos(prefetch_count=10)  # here\n" + CONSUME,
-        "positional": CHANNEL + "other = connection.channel()\nother.basic_qos(0, 10)  # here\n"
+        "positional": CHANNEL
+        + "other = connection.channel()\nother.basic_qos(0, 10)  # here\n"
         + CONSUME,
         "constant": CHANNEL + "PREFETCH = 10\nother = connection.channel()\n"
         "other.basic_qos(prefetch_count=PREFETCH)  # here\n" + CONSUME,
@@ -116,7 +129,8 @@ WAYS: dict[str, dict[str, str]] = {
             "        self.channel.basic_consume('tasks', on_message)\n"
         ),
         "partial": CHANNEL + "other = connection.channel()\n"
-        "limit = functools.partial(other.basic_qos, prefetch_count=10)\nlimit()  # here\n" + CONSUME,
+        "limit = functools.partial(other.basic_qos, prefetch_count=10)\nlimit()  # here\n"
+        + CONSUME,
         "wrapper": HEAD + "def limited():\n    ch = connection.channel()\n"
         "    ch.basic_qos(prefetch_count=10)  # here\n    ch.queue_declare('tasks')\n\n"
         "limited()\nchannel = connection.channel()\n" + CONSUME,
@@ -131,13 +145,15 @@ WAYS: dict[str, dict[str, str]] = {
             "        self.channel.basic_consume('tasks', on_message)\n",
             "    prefetch = 10\n",
         ),
-        "partial": CHANNEL + "limit = functools.partial(channel.basic_qos, 10)  # here\nlimit()\n"
+        "partial": CHANNEL
+        + "limit = functools.partial(channel.basic_qos, 10)  # here\nlimit()\n"
         + CONSUME,
         "wrapper": CHANNEL + "def limit(ch, count):\n    ch.basic_qos(count)  # here\n\n"
         "limit(channel, 10)\n" + CONSUME,
     },
     "PA206": {
-        "alias": CHANNEL + "limit = channel.basic_qos\nlimit(prefetch_count=70_000)  # here\n"
+        "alias": CHANNEL
+        + "limit = channel.basic_qos\nlimit(prefetch_count=70_000)  # here\n"
         + CONSUME,
         "positional": CHANNEL + "channel.basic_qos(0, 65_536)  # here\n" + CONSUME,
         "constant": CHANNEL + "PREFETCH = 100 * 1000\n"
@@ -155,11 +171,13 @@ WAYS: dict[str, dict[str, str]] = {
         "limit(channel, count=70_000)  # here\n" + CONSUME,
     },
     "PA207": {
-        "alias": CHANNEL + QOS
+        "alias": CHANNEL
+        + QOS
         + "def handle(ch, method, properties, body):\n    ack = ch.basic_ack\n    try:\n"
         "        work(body)\n        ack(method.delivery_tag)\n    except Exception:  # here\n"
         "        print('failed')\n\nchannel.basic_consume('tasks', handle)\n",
-        "positional": CHANNEL + QOS
+        "positional": CHANNEL
+        + QOS
         + "def handle(ch, method, properties, body):\n    try:\n        work(body)\n"
         "    except ValueError:  # here\n        return\n"
         "    ch.basic_ack(method.delivery_tag, False)\n\nchannel.basic_consume('tasks', handle)\n",
@@ -176,19 +194,23 @@ WAYS: dict[str, dict[str, str]] = {
             "            self.work(body)\n            self.channel.basic_ack(method.delivery_tag)\n"
             "        except Exception:  # here\n            print('failed')\n"
         ),
-        "partial": CHANNEL + QOS
+        "partial": CHANNEL
+        + QOS
         + "def handle(queue, ch, method, properties, body):\n    try:\n        work(queue, body)\n"
         "        ch.basic_ack(method.delivery_tag)\n    except Exception:  # here\n        pass\n\n"
         "channel.basic_consume('tasks', functools.partial(handle, 'tasks'))\n",
-        "wrapper": CHANNEL + QOS
+        "wrapper": CHANNEL
+        + QOS
         + "def done(ch, method):\n    ch.basic_ack(method.delivery_tag)\n\n"
         "def handle(ch, method, properties, body):\n    try:\n        work(body)\n"
         "        done(ch, method)\n    except Exception:  # here\n        print('failed')\n\n"
         "channel.basic_consume('tasks', handle)\n",
     },
     "PA208": {
-        "alias": CHANNEL + "fetch = channel.basic_get\nwhile True:\n    found = fetch('tasks')  # here\n",
-        "positional": CHANNEL + "while True:\n    found = channel.basic_get('tasks', True)  # here\n",
+        "alias": CHANNEL
+        + "fetch = channel.basic_get\nwhile True:\n    found = fetch('tasks')  # here\n",
+        "positional": CHANNEL
+        + "while True:\n    found = channel.basic_get('tasks', True)  # here\n",
         "constant": CHANNEL + "QUEUE = 'tasks'\nwhile 1:\n"
         "    found = channel.basic_get(queue=QUEUE)  # here\n",
         "attribute": worker(
@@ -216,7 +238,8 @@ WAYS: dict[str, dict[str, str]] = {
         + "limit = functools.partial(channel.basic_qos, global_qos=True)  # here\n"
         "limit(prefetch_count=10)\n" + CONSUME,
         "wrapper": CHANNEL + "def limit(ch):\n"
-        "    ch.basic_qos(prefetch_count=10, global_qos=True)  # here\n\nlimit(channel)\n" + CONSUME,
+        "    ch.basic_qos(prefetch_count=10, global_qos=True)  # here\n\nlimit(channel)\n"
+        + CONSUME,
     },
     "PA211": {
         "alias": CHANNEL + QOS + "def handle(ch, method, properties, body):\n"
@@ -248,7 +271,9 @@ WAYS: dict[str, dict[str, str]] = {
     "PA214": {
         "alias": CHANNEL + QOS + "def handle(ch, method, properties, body):\n    show = print\n"
         "    show(body)\n\nstart = channel.basic_consume\nstart('tasks', handle)  # here\n",
-        "positional": CHANNEL + QOS + "def handle(ch, method, properties, body):\n    work(body)\n\n"
+        "positional": CHANNEL
+        + QOS
+        + "def handle(ch, method, properties, body):\n    work(body)\n\n"
         "channel.basic_consume('tasks', handle, False)  # here\n",
         "constant": CHANNEL + QOS + "AUTO = False\ndef handle(ch, method, properties, body):\n"
         "    work(body)\n\nchannel.basic_consume('tasks', handle, auto_ack=AUTO)  # here\n",
@@ -261,7 +286,9 @@ WAYS: dict[str, dict[str, str]] = {
         "partial": CHANNEL + QOS + "def handle(name, ch, method, properties, body):\n"
         "    work(name, body)\n\n"
         "channel.basic_consume('tasks', functools.partial(handle, 'x'))  # here\n",
-        "wrapper": CHANNEL + QOS + "def handle(ch, method, properties, body):\n    process(body)\n\n"
+        "wrapper": CHANNEL
+        + QOS
+        + "def handle(ch, method, properties, body):\n    process(body)\n\n"
         "def process(body):\n    print(body)\n\nchannel.basic_consume('tasks', handle)  # here\n",
     },
 }
@@ -310,15 +337,16 @@ WAYS["PA209"] = {
         "    await queue.consume(functools.partial(handle, 'x'))\n",
     ),
     "wrapper": aio(
-        "def work(body):\n    time.sleep(1)  # here\n\n" + DEF
+        "def work(body):\n    time.sleep(1)  # here\n\n"
+        + DEF
         + "    async with message.process():\n        work(message.body)\n"
     ),
 }
 WAYS["PA207 of aio-pika"] = {
-    "alias": aio(DEF + "    await work(message.body)\n    done = message.ack\n    await done()  # here\n"),
-    "positional": aio(
-        DEF + "    await work(message.body)\n    await message.ack(False)  # here\n"
+    "alias": aio(
+        DEF + "    await work(message.body)\n    done = message.ack\n    await done()  # here\n"
     ),
+    "positional": aio(DEF + "    await work(message.body)\n    await message.ack(False)  # here\n"),
     "constant": aio(
         DEF + "    await work(message.body)\n    await message.ack(multiple=MANY)  # here\n",
         head="MANY = False\n",
@@ -334,7 +362,8 @@ WAYS["PA207 of aio-pika"] = {
         "    await queue.consume(functools.partial(handle, 'x'))\n",
     ),
     "wrapper": aio(
-        "async def done(message):\n    await message.ack()  # here\n\n" + DEF
+        "async def done(message):\n    await message.ack()  # here\n\n"
+        + DEF
         + "    await work(message.body)\n    await done(message)\n"
     ),
 }
@@ -381,7 +410,9 @@ WAYS["PA212"] = {
 def handoff(made: str, put: str, consume: str = "channel.basic_consume('tasks', handle)\n") -> str:
     return (
         CHANNEL + "import asyncio, collections, multiprocessing, queue\n"
-        "import concurrent.futures\nfrom queue import Queue as Jobs\n" + QOS + made
+        "import concurrent.futures\nfrom queue import Queue as Jobs\n"
+        + QOS
+        + made
         + f"def handle(ch, method, properties, body):\n    {put}  # here\n"
         f"    ch.basic_ack(method.delivery_tag)\n\n{consume}"
     )

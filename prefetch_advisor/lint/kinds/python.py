@@ -31,8 +31,8 @@ def _read(file: SourceFile) -> Iterator[object]:
     if not roots.concerns(file.text):
         return
     from prefetch_advisor.lint.python import notebook
+    from prefetch_advisor.lint.python.gathered import facts_of
     from prefetch_advisor.lint.python.module import Module
-    from prefetch_advisor.lint.python.program import facts_of
 
     notebooks = file.location.suffix == ".ipynb"
     tree = notebook.tree_of_notebook(file) if notebooks else parse.parsed(file)

@@ -23,15 +23,13 @@ def waits_for(m: Machine, node: ast.If, frame: Frame) -> Located[int] | None:
     number, operation = found
     if isinstance(operation, _REACHED):
         return number
-    if isinstance(operation, _MISSED) and not node.orelse:
-        if isinstance(node.body[-1], ast.Return | ast.Continue):
-            m.doing.waits_for = number
+    leaves = isinstance(node.body[-1], ast.Return | ast.Continue) and not node.orelse
+    if isinstance(operation, _MISSED) and leaves:
+        m.doing.waits_for = number
     return None
 
 
-def _compared(
-    m: Machine, test: ast.expr, frame: Frame
-) -> tuple[Located[int], ast.cmpop] | None:
+def _compared(m: Machine, test: ast.expr, frame: Frame) -> tuple[Located[int], ast.cmpop] | None:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     left, right = test.left, test.comparators[0]

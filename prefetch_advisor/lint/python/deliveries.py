@@ -146,9 +146,7 @@ def early(doing: Doing) -> Place | None:
     works = [op for op in doing.ops if op.kind == "work"]
     if not works or not all(op.settled for op in works):
         return None
-    before = [
-        op for op in doing.ops if op.kind == "ack" and op.step.number < works[0].step.number
-    ]
+    before = [op for op in doing.ops if op.kind == "ack" and op.step.number < works[0].step.number]
     return before[-1].place if before else None
 
 

@@ -100,8 +100,9 @@ def _binary(m: Machine, node: ast.BinOp, frame: Frame) -> Value:
     left, right = evaluate(m, node.left, frame), evaluate(m, node.right, frame)
     compute = _ARITHMETIC.get(type(node.op))
     one, other = constant(left), constant(right)
-    if compute and type(one) is int and type(other) is int and max(abs(one), abs(other)) < _LARGEST:
-        if other or not isinstance(node.op, ast.FloorDiv):
+    if compute is not None and type(one) is int and type(other) is int:
+        fits = max(abs(one), abs(other)) < _LARGEST
+        if fits and (other or not isinstance(node.op, ast.FloorDiv)):
             return Const(compute(one, other), frame.module.place(node))
     return Unknown(None, taint(left) | taint(right))
 

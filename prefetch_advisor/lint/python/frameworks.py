@@ -67,17 +67,23 @@ def consumer(
     """A consumer of kombu's: it consumes when it is entered, or told to."""
     place = frame.module.place(node)
     if isinstance(channel, Obj) and channel.kind is Kind.CONNECTION:
-        channel = m.new_channel(
-            (*channel.key, "default_channel"), Client.KOMBU, place, channel
-        )
+        channel = m.new_channel((*channel.key, "default_channel"), Client.KOMBU, place, channel)
     if not isinstance(channel, Obj):
         key = channel.key if isinstance(channel, Unknown) else None
         channel = Obj(Kind.CHANNEL, key or m.key(frame, node), Client.KOMBU)
     flag = args.of("no_ack", first)
     ack = mode(flag[0], frame.module.place(flag[1])) if flag else mode(None, place)
     started = Started(
-        Client.KOMBU, "Consumer", channel, place, m.step(), _queue(m, queues), ack,
-        Concurrency.BLOCKING, node, frame,
+        Client.KOMBU,
+        "Consumer",
+        channel,
+        place,
+        m.step(),
+        _queue(m, queues),
+        ack,
+        Concurrency.BLOCKING,
+        node,
+        frame,
     )
     callbacks = args.value("callbacks", first + 2)
     for each in callbacks.items if isinstance(callbacks, Items) else ():
@@ -93,9 +99,7 @@ def consumer(
         if count is None or constant(args.value("prefetch_count", first + 6)) is not None:
             size: Located[int | None] = Located(0, place)
             where = count.place if count is not None else place
-            m.see(
-                Qos(Client.KOMBU, "Consumer", key_of(m, channel), where, m.step(), count, size)
-            )
+            m.see(Qos(Client.KOMBU, "Consumer", key_of(m, channel), where, m.step(), count, size))
     return found
 
 
@@ -175,8 +179,16 @@ def subscriber(m: Machine, broker: Obj, args: Arguments, node: ast.AST, frame: F
         ack = None
     queue = constant(args.value("queue", 0))
     started = Started(
-        Client.FASTSTREAM, "subscriber", channel, place, m.step(),
-        queue if isinstance(queue, str) else None, ack, Concurrency.TASKS, node, frame,
+        Client.FASTSTREAM,
+        "subscriber",
+        channel,
+        place,
+        m.step(),
+        queue if isinstance(queue, str) else None,
+        ack,
+        Concurrency.TASKS,
+        node,
+        frame,
     )
     found_obj = Obj(Kind.CONSUMER, m.key(frame, node), Client.FASTSTREAM, {"channel": channel})
     m.iterators[id(found_obj)] = started

@@ -28,12 +28,16 @@ from prefetch_advisor.model.lint import Located
 
 #: class of a buffer -> its argument that bounds it, and its position; ``None``: nothing does
 _QUEUES: dict[str, tuple[str, int] | None] = {
-    **{f"{module}.{name}": ("maxsize", 0)
-       for module in ("queue", "asyncio", "Queue", "janus", "gevent.queue", "eventlet.queue")
-       for name in ("Queue", "LifoQueue", "PriorityQueue", "JoinableQueue")},
-    **{f"{module}.{name}": ("maxsize", 0)
-       for module in ("multiprocessing", "multiprocess", "billiard")
-       for name in ("Queue", "JoinableQueue")},
+    **{
+        f"{module}.{name}": ("maxsize", 0)
+        for module in ("queue", "asyncio", "Queue", "janus", "gevent.queue", "eventlet.queue")
+        for name in ("Queue", "LifoQueue", "PriorityQueue", "JoinableQueue")
+    },
+    **{
+        f"{module}.{name}": ("maxsize", 0)
+        for module in ("multiprocessing", "multiprocess", "billiard")
+        for name in ("Queue", "JoinableQueue")
+    },
     "queue.SimpleQueue": None,
     "multiprocessing.SimpleQueue": None,
     "collections.deque": ("maxlen", 1),
@@ -172,8 +176,10 @@ def _started(m: Machine, func: Value, node: ast.Call, frame: Frame, doing: Doing
     if len(values) > at:
         target = values[at]
         if isinstance(target, Func | Partial):
-            given = Arguments([(value, node) for value in values[at + 1 :]],
-                              {key: (value, node) for key, value in named.items()})
+            given = Arguments(
+                [(value, node) for value in values[at + 1 :]],
+                {key: (value, node) for key, value in named.items()},
+            )
             if isinstance(func, Method) and func.name == "apply_async":
                 given = _of_apply(values[at + 1 :], named, node)
             m.call(target, given, node, frame)

@@ -88,9 +88,7 @@ def qos(m: Machine, method: Method, args: Arguments, node: ast.AST, frame: Frame
         whole = Located(bool(constant(flag[0])), frame.module.place(flag[1]))
     given = args.open or args.of("prefetch_count", order.index("prefetch_count")) is not None
     positional = size is not None and "prefetch_size" not in args.named and not given
-    fact = Qos(
-        client, call, key_of(m, channel), place, m.step(), count, sized, whole, positional
-    )
+    fact = Qos(client, call, key_of(m, channel), place, m.step(), count, sized, whole, positional)
     m.see(fact)
     return UNKNOWN
 
@@ -128,8 +126,16 @@ def consume(m: Machine, method: Method, args: Arguments, node: ast.AST, frame: F
             queue = (owner.data["name"], node)
     how = _concurrency(client, channel)
     started = Started(
-        client, call, _channel(channel), place, m.step(), _text(queue),
-        _mode(flag, place, frame), how, node, frame,
+        client,
+        call,
+        _channel(channel),
+        place,
+        m.step(),
+        _text(queue),
+        _mode(flag, place, frame),
+        how,
+        node,
+        frame,
     )
     if target is not None:
         started.targets.append((target[0], parameters(client, channel, node)))
@@ -166,18 +172,28 @@ def iterate(m: Machine, owner: Value, args: Arguments, node: ast.AST, frame: Fra
     """A loop over deliveries is begun: ``channel.consume()``, ``queue.iterator()`` and so on."""
     place = frame.module.place(node)
     flushed = False
+    channel = _channel(owner)
     if isinstance(owner, Obj) and owner.kind is Kind.QUEUE:
         client, channel = Client.AIO_PIKA, owner.of("channel") or owner
         queue, flag = _text((owner.data.get("name", UNKNOWN), node)), args.of("no_ack")
     elif isinstance(owner, Obj) and owner.client is Client.AMQPSTORM:
-        client, channel, queue, flag = Client.AMQPSTORM, owner, None, None
+        client, queue, flag = Client.AMQPSTORM, None, None
     else:
-        client, channel = Client.PIKA, _channel(owner)
+        client = Client.PIKA
         queue, flag = _text(args.of("queue", 0)), args.of("auto_ack", 1) or args.of("no_ack", 1)
         flushed = args.of("inactivity_timeout") is not None
     started = Started(
-        client, "consume", channel, place, m.step(), queue, _mode(flag, place, frame),
-        Concurrency.ITERATOR, node, frame, flushed=flushed,
+        client,
+        "consume",
+        channel,
+        place,
+        m.step(),
+        queue,
+        _mode(flag, place, frame),
+        Concurrency.ITERATOR,
+        node,
+        frame,
+        flushed=flushed,
     )
     found = Obj(Kind.ITERATOR, m.key(frame, node), client, {"channel": channel})
     m.iterators[id(found)] = started
@@ -254,8 +270,14 @@ def channel(m: Machine, method: Method, args: Arguments, node: ast.AST, frame: F
     if isinstance(owner, Obj) and not known:
         return UNKNOWN
     client = client_of(
-        m, owner, Client.PIKA, Client.AIO_PIKA, Client.AIORMQ, Client.AMQPSTORM,
-        Client.KOMBU, Client.AMQP,
+        m,
+        owner,
+        Client.PIKA,
+        Client.AIO_PIKA,
+        Client.AIORMQ,
+        Client.AMQPSTORM,
+        Client.KOMBU,
+        Client.AMQP,
     )
     place = frame.module.place(node)
     made = m.new_channel(

@@ -120,7 +120,7 @@ class Machine:
         self.paths: Paths = {(False, None)}
         self.catchers: list[Catcher] = []
         self.arms: tuple[tuple[int, int], ...] = ()
-        self.chain: tuple[Key, ...] = ()
+        self.chain: Key = ()
         self.active: list[ast.AST] = []
         #: the calls that led here
         self.calls: tuple[Place, ...] = ()

@@ -231,8 +231,11 @@ def _of_class(
         return m.seen_as(class_key(cls), name)
     definition, owner = found
     if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
-        marks = {decorator.id for decorator in definition.decorator_list
-                 if isinstance(decorator, ast.Name)}
+        marks = {
+            decorator.id
+            for decorator in definition.decorator_list
+            if isinstance(decorator, ast.Name)
+        }
         bound = None if "staticmethod" in marks else instance
         if "classmethod" in marks:
             bound = instance or Instance(cls)

@@ -112,7 +112,4 @@ def _cell(path: list[object]) -> int:
 
 def _lines(file: SourceFile, start: int, text: str) -> list[_Line]:
     place = file.place_at(start)
-    return [
-        _Line(line, place.line, place.column)
-        for line in text.removesuffix("\n").split("\n")
-    ]
+    return [_Line(line, place.line, place.column) for line in text.removesuffix("\n").split("\n")]

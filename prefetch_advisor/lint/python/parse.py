@@ -33,7 +33,9 @@ def parsed(file: SourceFile) -> ast.Module | Skipped:
     try:
         return tree_of(file.text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Skipped(file.place(_line(error)), f"not the Python that this one reads: {_why(error)}")
+        return Skipped(
+            file.place(_line(error)), f"not the Python that this one reads: {_why(error)}"
+        )
 
 
 def _line(error: Exception) -> int:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
-from prefetch_advisor.lint.python import calls, deliveries, expressions, frameworks, library
-from prefetch_advisor.lint.python import statements
+from prefetch_advisor.lint.python import (
+    calls,
+    deliveries,
+    expressions,
+    frameworks,
+    library,
+    own,
+    statements,
+)
 from prefetch_advisor.lint.python.machine import (
     Frame,
     Machine,
@@ -18,12 +23,11 @@ from prefetch_advisor.lint.python.machine import (
     keyed,
 )
 from prefetch_advisor.lint.python.module import Module
-from prefetch_advisor.lint.python.names import has_unknown_base, lineage, method_of
+from prefetch_advisor.lint.python.names import lineage, method_of
 from prefetch_advisor.lint.python.roots import Root, relevant
 from prefetch_advisor.lint.python.values import (
     Arguments,
     Class,
-    Const,
     Func,
     Instance,
     Key,
@@ -34,16 +38,10 @@ from prefetch_advisor.lint.python.values import (
     Value,
 )
 from prefetch_advisor.lint.source.facts import (
-    Channel,
     Client,
     Concurrency,
-    Consume,
-    Handler,
-    Qos,
     Stage,
-    Step,
 )
-from prefetch_advisor.model.lint import Place
 
 #: classes that inherit from one, and are followed as well
 _MOST_HEIRS = 8
@@ -152,7 +150,7 @@ class Program(Machine):
             args = self._arguments(root, owner)
             func = Func(root.node, self.module, owner, instance)
             self.active.append(root.node)
-            inner = Frame(self.module, calls.parameters(self, func, args, None), func)
+            inner = Frame(self.module, own.parameters(self, func, args, None), func)
             with self.catching("return", "raise"):
                 self.execute(root.node.body, inner)
             self.active.clear()
@@ -195,7 +193,7 @@ class Program(Machine):
         if found is not None and isinstance(found[0], ast.FunctionDef):
             func = Func(found[0], found[1].module, found[1], instance)
             with self.quiet():
-                frame = Frame(func.module, calls.parameters(self, func, Arguments(), None), func)
+                frame = Frame(func.module, own.parameters(self, func, Arguments(), None), func)
                 self.active.append(func.node)
                 self.execute(found[0].body, frame)
             self._reset()
@@ -245,8 +243,16 @@ class Program(Machine):
         place = func.module.place(func.node)
         channel = Unknown((*class_key_of(func), "handler"))
         started = deliveries.Started(
-            Client.PIKA, "", channel, place, self.step(), None, None,
-            Concurrency.BLOCKING, func.node, frame,
+            Client.PIKA,
+            "",
+            channel,
+            place,
+            self.step(),
+            None,
+            None,
+            Concurrency.BLOCKING,
+            func.node,
+            frame,
         )
         args = deliveries.parameters(Client.PIKA, channel, func.node)
         self.see(deliveries.handle(self, func, args, started))
@@ -265,82 +271,3 @@ def _like_pika(names: list[str]) -> bool:
         and "prop" in third
         and ("body" in last or "message" in last)
     )
-
-
-def facts_of(module: Module) -> list[object]:
-    """Everything that the file says of consumers."""
-    program = Program(module)
-    program.follow()
-    if program.missed and program.attributes:
-        # what methods read before others have set it
-        again = Program(module, program.attributes)
-        again.follow()
-        program = again
-    return _Facts(program).all()
-
-
-class _Facts:
-    """Facts with one key for each channel, whatever names it goes by."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._parent: dict[str, str] = {}
-        for one, other in program.aliases:
-            self._parent[self._root(repr(one))] = self._root(repr(other))
-
-    def _root(self, key: str) -> str:
-        while (above := self._parent.get(key, key)) != key:
-            key = above
-        return key
-
-    def all(self) -> list[object]:
-        """All of them; of functions that others call, only what is known without these."""
-        made: dict[str, Place | None] = {}
-        for key, place in self._program.channels.items():
-            made.setdefault(self._root(repr(key)), place)
-        found: list[object] = []
-        for root, facts in self._program.by_root:
-            for fact in facts:
-                if isinstance(fact, Qos | Consume):
-                    fact = replace(fact, channel=self._root(fact.channel))
-                    if fact.channel not in made and root in self._program.called:
-                        fact = self._without_channel(fact)
-                found.append(fact)
-        wild = any(isinstance(f, Qos) and f.channel and f.channel not in made for f in found)
-        escaped = {self._root(repr(key)) for key in self._program.escaped}
-        unread = self._unread()
-        for key, place in made.items():
-            closed = not wild and key not in escaped and key not in unread
-            found.append(
-                Channel(
-                    key,
-                    Client.PIKA,
-                    place,
-                    closed,
-                    tuple(self._program.priorities.items()),
-                    tuple(self._program.types.items()),
-                )
-            )
-        return list(dict.fromkeys(found))
-
-    def _without_channel(self, fact: Any) -> Any:
-        return replace(fact, channel="")
-
-    def _unread(self) -> set[str]:
-        """Channels that are attributes of objects whose class inherits from what was not read."""
-        found = set()
-        for one, other in self._program.aliases:
-            if other[0] == "class":
-                cls = next(
-                    (node for every in self._program.module.names.values() for node in every
-                     if isinstance(node, ast.ClassDef) and node.lineno == other[3]
-                     and node.name == other[2]),
-                    None,
-                )
-                if cls is None or has_unknown_base(
-                    self._program, Class(cls, self._program.module)
-                ):
-                    found.add(self._root(repr(one)))
-        return found
-
-

@@ -187,7 +187,7 @@ def _top(module: Module, lines: list[int]) -> list[ast.stmt]:
     """Statements of the file's top that matter: functions only for their decorators."""
     if module.is_notebook:
         return module.tree.body
-    found = []
+    found: list[ast.stmt] = []
     for node in module.tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(_within(each, lines, module) for each in node.decorator_list):

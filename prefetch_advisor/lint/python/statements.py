@@ -81,9 +81,7 @@ def _jump(kind: str) -> Callable[[Machine, ast.stmt, Frame], None]:
     return lambda m, node, frame: m.leave(kind)
 
 
-def _function(
-    m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
-) -> None:
+def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
     owner = frame.func.owner if frame.func else None
     func = Func(node, frame.module, owner, frame.instance, closure_of(frame))
     frame.env[node.name] = func
@@ -151,7 +149,9 @@ def merged(ends: Sequence[dict[str, Value]]) -> dict[str, Value]:
         first = said[0]
         same = all(
             value is first
-            or (isinstance(value, Const) and isinstance(first, Const) and value.value == first.value)
+            or (
+                isinstance(value, Const) and isinstance(first, Const) and value.value == first.value
+            )
             for value in said
         )
         parts = frozenset[str]().union(*map(taint, said))

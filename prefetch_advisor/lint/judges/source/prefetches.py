@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.config import MAX_PREFETCH
 from prefetch_advisor.findings import source as rules
-from prefetch_advisor.lint.judges.source.channels import Use, found, is_size, met, reads, too_large, uses
+from prefetch_advisor.lint.judges.source.channels import (
+    Use,
+    found,
+    is_size,
+    met,
+    reads,
+    too_large,
+    uses,
+)
 from prefetch_advisor.lint.source.facts import Client, Consume, Qos
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding
@@ -54,10 +62,11 @@ def _arguments(qos: Qos) -> Iterator[LintFinding]:
         if qos.client in _TOO_LARGE:
             message += f"; {_TOO_LARGE[qos.client]}"
         yield found(rules.ABOVE_PROTOCOL, qos.call, message, qos.count.place)
-    if qos.whole_channel is not None and qos.whole_channel.value and qos.count is not None:
-        if 0 < qos.count.value <= MAX_PREFETCH:
-            message = f"{qos.call}: {qos.count.value:,} for all consumers of the channel together"
-            yield found(rules.GLOBAL_QOS, qos.call, message, qos.whole_channel.place)
+    whole = qos.whole_channel is not None and qos.whole_channel.value
+    if whole and qos.count is not None and 0 < qos.count.value <= MAX_PREFETCH:
+        assert qos.whole_channel is not None
+        message = f"{qos.call}: {qos.count.value:,} for all consumers of the channel together"
+        yield found(rules.GLOBAL_QOS, qos.call, message, qos.whole_channel.place)
 
 
 def _wrong(qos: Qos) -> bool:
@@ -112,15 +121,11 @@ def _zero(use: Use) -> Iterator[LintFinding]:
         if is_size(qos) or qos.count is None or qos.count.value != 0:
             continue
         concerned = [
-            one
-            for one in use.consumes
-            if _is_manual(one) and use.in_force(one) is qos.count
+            one for one in use.consumes if _is_manual(one) and use.in_force(one) is qos.count
         ]
         if concerned:
             message = f"prefetch 0 means no limit{_type_note(use, concerned[0])}"
-            yield found(
-                rules.CONSUME_WITHOUT_QOS, reads(concerned[0]), message, qos.count.place
-            )
+            yield found(rules.CONSUME_WITHOUT_QOS, reads(concerned[0]), message, qos.count.place)
 
 
 def _type_note(use: Use, consume: Consume) -> str:
@@ -139,7 +144,9 @@ def _elsewhere(every: dict[str, Use]) -> Iterator[LintFinding]:
             continue
         for qos in use.qos:
             near = [
-                one for other in bare for one in other.consumes
+                one
+                for other in bare
+                for one in other.consumes
                 if one.place.path == qos.place.path and one.client is qos.client
             ]
             if not near or _wrong(qos) or qos.client is Client.FASTSTREAM:
@@ -183,9 +190,9 @@ def _absent(every: dict[str, Use]) -> Iterator[LintFinding]:
         if not _is_bare(use):
             continue
         for one in use.consumes:
-            if not _is_manual(one) or (one.place.path in other and one.client is not (
-                Client.FASTSTREAM
-            )):
+            if not _is_manual(one) or (
+                one.place.path in other and one.client is not (Client.FASTSTREAM)
+            ):
                 continue
             where = "its broker or it" if one.client is Client.FASTSTREAM else "its channel"
             message = f"{one.call}, and no prefetch is set for {where}"
