@@ -95,7 +95,7 @@ def test_exit_codes(cli, tree, arguments, code):
 
 
 def test_a_mistaken_finding_is_told_with_near_ones(cli, tree):
-    assert "no finding is called 'unbounded'; near: unbounded-prefetch" in (
+    assert "no finding is called 'unbounded'; near: unbounded-handoff, unbounded-prefetch" in (
         cli("lint", "--ignore", "unbounded").err
     )
     assert "no finding is called 'PA19'; near: PA1" in cli("lint", "--select", "PA19").err
