@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_python_libraries import WRONG
 from test_python_right import RIGHT
 from test_python_six_ways import WAYS
-from told import lint_text
+from told import lint_text, written
 
 from prefetch_advisor.lint import run
 from prefetch_advisor.lint.settings import Settings
@@ -51,6 +51,13 @@ def told(files: dict[str, str | bytes]) -> list[tuple[str, int]]:
 )
 def test_what_is_no_python_is_no_finding(text):
     assert told({"worker.py": text}) == []
+
+
+def test_a_file_that_is_left_out_is_told():
+    with written({"worker.py": "import pika\nprint 'basic_qos'\n"}) as root:
+        read = run.read(["."], root, Settings(base=root))
+    (note,) = read.notes
+    assert note.startswith("worker.py:2: left out: not the Python that this one reads: ")
 
 
 def test_a_mark_at_the_start_and_any_line_ends_leave_places_right():
@@ -160,7 +167,7 @@ PIECES = st.sampled_from(
     [
         *("\n", "    ", "(", ")", "[", "]", ":", ",", "*", "**", "lambda: ", "await ", "async "),
         *("yield ", "return\n", "raise\n", "break\n", "if x:\n", "try:\n", "except:\n", "self."),
-        *("global channel\n", "del channel\n", "for x in y:\n", "while True:\n", "None", "0", "''"),
+        *("global channel\n", "del channel\n", "for x in y:\n", "while True:\n", "None", "0"),
         *("match x:\n", "channel.basic_qos(", "channel.basic_consume(", "functools.partial("),
         *(
             "import pika\n",

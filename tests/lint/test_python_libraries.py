@@ -365,3 +365,33 @@ def test_what_cannot_be_followed_is_not_guessed():
     assert told(setup + "def run(channel):\n    channel.basic_consume('q', handle)\n") == []
     base = setup + "from elsewhere import Base\nclass Worker(Base):\n    def run(self):\n"
     assert told(base + "        self.channel.basic_consume('q', handle)\n") == []
+
+
+DECLARED = """\
+[[queues]]
+name = "tasks"
+type = "classic"
+processing-time = "{time}"
+rtt = "20ms"
+"""
+
+
+@pytest.mark.parametrize(
+    ("time", "prefetch", "code"),
+    [("1ms", 1, "PA303"), ("1s", 200, "PA304"), ("1ms", 40, ""), ("10s", 1, "")],
+)
+def test_a_literal_prefetch_is_judged_by_what_settings_say_of_its_queue(time, prefetch, code):
+    text = (
+        "import pika\n\ndef handle(ch, method, properties, body):\n    print(body)\n"
+        "    ch.basic_ack(method.delivery_tag)\n\n"
+        "channel = pika.BlockingConnection().channel()\n"
+        f"channel.basic_qos(prefetch_count={prefetch})\nchannel.basic_consume('tasks', handle)\n"
+    )
+    files = {"worker.py": text, "prefetch-advisor.toml": DECLARED.format(time=time)}
+    found = [
+        (each.finding.code, each.place.path, each.place.line)
+        for each in lint_text(files)
+        if each.place.path == "worker.py"
+    ]
+    assert found == ([(code, "worker.py", 8)] if code else [])
+    assert told(text) == []

@@ -33,13 +33,16 @@ def _read(file: SourceFile) -> Iterator[object]:
     from prefetch_advisor.lint.python import notebook
     from prefetch_advisor.lint.python.gathered import facts_of
     from prefetch_advisor.lint.python.module import Module
+    from prefetch_advisor.lint.source.consumers import consumers
 
     notebooks = file.location.suffix == ".ipynb"
     tree = notebook.tree_of_notebook(file) if notebooks else parse.parsed(file)
     if isinstance(tree, Skipped):
         yield tree
     else:
-        yield from facts_of(Module(file, tree))
+        facts = facts_of(Module(file, tree))
+        yield from facts
+        yield from consumers(facts)
 
 
 KIND = Kind(

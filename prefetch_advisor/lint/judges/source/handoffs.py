@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.findings import buffers as rules
-from prefetch_advisor.lint.judges.source.channels import Use, found, reads, uses
+from prefetch_advisor.lint.source.channels import Use, found, reads, uses
 from prefetch_advisor.lint.source.facts import Consume, Handoff, Stage
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.config import MAX_PREFETCH
 from prefetch_advisor.findings import source as rules
-from prefetch_advisor.lint.judges.source.channels import (
+from prefetch_advisor.lint.source.channels import (
     Use,
     found,
     is_size,
