@@ -44,7 +44,7 @@ def evaluate(m: Machine, node: ast.expr | None, frame: Frame) -> Value:
 
 def _constant(m: Machine, node: ast.Constant, frame: Frame) -> Value:
     if node.value is None or isinstance(node.value, bool | int | str):
-        return Const(node.value, frame.module.place(node))
+        return Const(node.value, (frame.module, node))
     return UNKNOWN
 
 
@@ -103,7 +103,7 @@ def _binary(m: Machine, node: ast.BinOp, frame: Frame) -> Value:
     if compute is not None and type(one) is int and type(other) is int:
         fits = max(abs(one), abs(other)) < _LARGEST
         if fits and (other or not isinstance(node.op, ast.FloorDiv)):
-            return Const(compute(one, other), frame.module.place(node))
+            return Const(compute(one, other), (frame.module, node))
     return Unknown(None, taint(left) | taint(right))
 
 
@@ -111,9 +111,9 @@ def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
     value = evaluate(m, node.operand, frame)
     known = constant(value)
     if isinstance(node.op, ast.USub) and type(known) is int:
-        return Const(-known, frame.module.place(node))
+        return Const(-known, (frame.module, node))
     if isinstance(node.op, ast.Not) and isinstance(known, bool):
-        return Const(not known, frame.module.place(node))
+        return Const(not known, (frame.module, node))
     return Unknown(None, taint(value))
 
 

@@ -35,9 +35,7 @@ def made(m: Machine, name: str, args: Arguments, node: ast.AST, frame: Frame) ->
         return consumer(m, channel, queues, args, 2, node, frame)
     if top == "faststream" and last == "RabbitBroker":
         broker = Obj(Kind.BROKER, m.key(frame, node), Client.FASTSTREAM)
-        broker.data["settings"] = args.value("default_channel") or Const(
-            None, frame.module.place(node)
-        )
+        broker.data["settings"] = args.value("default_channel") or Const(None, (frame.module, node))
         if args.open:
             broker.data["settings"] = UNKNOWN
         policy = args.value("ack_policy")

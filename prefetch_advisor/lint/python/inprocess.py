@@ -87,7 +87,7 @@ def made(m: Machine, name: str, args: Arguments, node: ast.AST, frame: Frame) ->
     if name in _QUEUES:
         found = Obj(Kind.BUFFER, key, None, {}, frame.module.place(node), f"{name}()")
         bounded = _bounded(_QUEUES[name], name, args)
-        found.data["bounded"] = Const(bounded, frame.module.place(node))
+        found.data["bounded"] = Const(bounded, (frame.module, node))
         if name.startswith(("trio.", "anyio.")):
             from prefetch_advisor.lint.python.values import Items
 

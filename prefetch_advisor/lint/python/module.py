@@ -35,8 +35,12 @@ class Module:
         self.file = file
         self.tree = tree
         self.names: dict[str, list[Binding]] = {}
+        #: functions and classes of the top level, in order
+        self.definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = []
         for name, found in bindings(tree.body):
             self.names.setdefault(name, []).append(found)
+            if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.definitions.append(found)
         self._members: dict[ast.ClassDef, dict[str, Member]] = {}
         self._ascii = file.text.isascii()
         self.is_notebook = file.location.suffix == ".ipynb"

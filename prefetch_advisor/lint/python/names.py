@@ -69,7 +69,7 @@ def look_up(m: Machine, name: str, node: ast.AST, frame: Frame) -> Value:
 def used(value: Value, node: ast.AST, frame: Frame, name: str) -> Value:
     """A value where it is used under a name: for a constant, that is its place."""
     if isinstance(value, Const) and not value.fixed:
-        return Const(value.value, frame.module.place(node), name)
+        return Const(value.value, (frame.module, node), name)
     return value
 
 

@@ -153,7 +153,7 @@ def parameters(m: Machine, func: Func, args: Arguments, frame: Frame | None) -> 
 def _fixed(value: Value) -> Value:
     """A constant that is an argument is wrong where it is written."""
     if isinstance(value, Const) and not value.fixed:
-        return Const(value.value, value.place, value.name, fixed=True)
+        return Const(value.value, value.at, value.name, fixed=True)
     return value
 
 

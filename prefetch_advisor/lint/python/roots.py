@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from prefetch_advisor.lint.python.module import Module
 
 #: what stands in text that concerns consumers; the rest of a file is looked at when it is called.
-#: Plain strings: a pattern takes ten times as long to look for
+#: Few plain strings: a pattern takes ten times as long to look for, and every string counts
 _EVENTS = (
-    *("basic_qos", "basic_consume", "basic_get", "set_qos", ".qos", ".consume", ".iterator("),
-    *(".subscriber(", "build_inbound_messages", "Consumer(", ".Consumer", "RabbitBroker("),
-    *("RabbitmqBroker(", "async for", "basic.get("),
+    *("qos", "onsume", "basic_get", ".iterator(", ".subscriber(", "build_inbound_messages"),
+    *("Broker(", "async for", "basic.get("),
 )
+#: what must stand before some of these
+_BEFORE = {"onsume": (".c", "_c", "C"), "qos": (".", "_")}
 #: the same, where another word stands in that line
-_EVENTS_BESIDE = ((".get(", "await "), (" prop", "method"), ("_prop", "method"))
+_EVENTS_BESIDE = ((".get(", "await "), ("prop", "method"))
 #: what makes or settles what such text is about
 _MAKES = (
     *(".channel(", "Connection(", "connect(", "connect_robust(", "_queue(", "queue_declare"),
@@ -37,8 +38,6 @@ class Root:
     node: ast.FunctionDef | ast.AsyncFunctionDef | None
     cls: ast.ClassDef | None = None
     body: list[ast.stmt] = field(default_factory=list)
-    first: int = 0
-    last: int = 0
     #: it may take messages out of a buffer
     takes: bool = False
 
@@ -48,6 +47,9 @@ def concerns(text: str) -> bool:
     return any(word in text for word in _EVENTS) or any(
         one in text and other in text for one, other in _EVENTS_BESIDE
     )
+
+
+_Function = tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]
 
 
 @dataclass(slots=True)
@@ -64,9 +66,10 @@ class Relevant:
 
 def relevant(module: Module) -> Relevant:
     """What is to be followed, the top of the file first."""
-    functions = sorted(_functions(module), key=lambda root: root.first)
+    functions = list(_functions(module))
+    firsts = [node.lineno for node, _ in functions]
     lines = _lines(module, _EVENTS) | _lines_beside(module)
-    chosen = _chosen(module, functions, lines)
+    chosen = _chosen(module, functions, firsts, lines)
     names = _names(chosen.values())
     for _ in range(_ROUNDS):
         if not names:
@@ -75,22 +78,20 @@ def relevant(module: Module) -> Relevant:
         lines |= callers
         added = {
             key: root
-            for key, root in _chosen(module, functions, callers).items()
+            for key, root in _chosen(module, functions, firsts, callers).items()
             if key not in chosen
         }
         chosen |= added
         names = _names(added.values())
     if any(word in module.file.text for word in ("Queue(", "deque(", "memory")):
-        takers = _chosen(module, functions, _lines(module, _TAKES))
-        for root in takers.values():
-            root.takes = True
-        chosen |= takers
+        for number, root in _chosen(module, functions, firsts, _lines(module, _TAKES)).items():
+            chosen.setdefault(number, root).takes = True
     nodes: set[ast.AST] = set()
     for root in chosen.values():
         if root.node is not None:
             nodes.add(root.node)
     top = Root(None, None, _top(module, sorted(lines)))
-    return Relevant([top, *(root for root in functions if id(root.node) in chosen)], nodes)
+    return Relevant([top, *(chosen[number] for number in sorted(chosen))], nodes)
 
 
 def makes(module: Module, node: ast.AST) -> bool:
@@ -102,16 +103,17 @@ def makes(module: Module, node: ast.AST) -> bool:
     return any(word in text for word in _MAKES)
 
 
-def _chosen(module: Module, functions: Sequence[Root], lines: set[int]) -> dict[int, Root]:
-    """The functions that have one of these lines, by id of their node."""
+def _chosen(
+    module: Module, functions: Sequence[_Function], firsts: Sequence[int], lines: set[int]
+) -> dict[int, Root]:
+    """The functions that have one of these lines, by their number."""
     if module.is_notebook:
-        return {id(root.node): root for root in functions}
+        return {number: Root(*each) for number, each in enumerate(functions)}
     found: dict[int, Root] = {}
-    firsts = [root.first for root in functions]
-    for line in lines:
+    for line in sorted(lines):
         at = bisect_right(firsts, line) - 1
-        if at >= 0 and line <= functions[at].last:
-            found[id(functions[at].node)] = functions[at]
+        if at >= 0 and at not in found and line <= (functions[at][0].end_lineno or 0):
+            found[at] = Root(*functions[at])
     return found
 
 
@@ -129,15 +131,15 @@ def _names(found: Iterable[Root]) -> set[str]:
     return names
 
 
-def _functions(module: Module) -> Iterator[Root]:
-    for every in module.names.values():
-        for node in every:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield Root(node, None, [], node.lineno, node.end_lineno or 0)
-            elif isinstance(node, ast.ClassDef):
-                for inner in node.body:
-                    if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                        yield Root(inner, node, [], inner.lineno, inner.end_lineno or 0)
+def _functions(module: Module) -> Iterator[_Function]:
+    """Those of the top level and of its classes, in the order of the text."""
+    for node in module.definitions:
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield inner, node
+        else:
+            yield node, None
 
 
 def _lines(module: Module, words: Iterable[str]) -> set[int]:
@@ -158,9 +160,11 @@ def _numbers(module: Module, offsets: Iterable[int]) -> set[int]:
 
 
 def _places(text: str, word: str) -> Iterator[int]:
+    before = _BEFORE.get(word)
     at = text.find(word)
     while at >= 0:
-        yield at
+        if before is None or text.endswith(before, 0, at):
+            yield at
         at = text.find(word, at + len(word))
 
 

@@ -42,11 +42,18 @@ class Const(Value):
     """A value of Python's own that is written in the program."""
 
     value: object
-    place: Place
+    #: the node that says it, and the file it stands in
+    at: tuple[Module, ast.AST]
     #: the name it goes by
     name: str = ""
     #: the place is where it is wrong, also where it is used under another name
     fixed: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        module, node = self.at
+        return module.place(node)
 
 
 @dataclass(slots=True, eq=False)
