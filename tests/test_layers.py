@@ -61,6 +61,7 @@ PART_OF = {
     "silence": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",
+    "unjudged": "diagnosis",
 }
 #: packages that only one module imports
 DOORS = {

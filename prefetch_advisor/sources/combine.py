@@ -55,6 +55,7 @@ def combine(
             that do not name them.
     """
     refuse_mixed_vhosts(intakes)
+    uptimes = {n: t for one in intakes for row in one.brokers for n, t in row.uptimes.items()}
     default = vhost if vhost is not None else "/"
     broker = _broker(intakes)
     stepped = steps(intakes, default)
@@ -68,8 +69,8 @@ def combine(
     observations = []
     for pair in sorted(pairs | timings.keys()):
         row, contradictions = merged.get(pair, (None, ()))
-        if row is not None and broker.uptime is not None:
-            row = since_start(row, broker.uptime)
+        if row is not None and uptimes:
+            row = since_start(row, uptimes)
         found = consumers.of(pair, row)
         timed = timings.get(pair)
         files = origins.get(pair, ())
@@ -99,7 +100,7 @@ def _unused(row: ChannelRow) -> bool:
 
 def _broker(intakes: Iterable[Intake]) -> Broker:
     """The last that each input says of the broker; alarms of all."""
-    version = mode = permitted = off = uptime = None
+    version = mode = permitted = off = None
     alarms: dict[str, None] = {}
     for intake in intakes:
         for row in intake.brokers:
@@ -108,9 +109,8 @@ def _broker(intakes: Iterable[Intake]) -> Broker:
             off = row.statistics_off if row.statistics_off is not None else off
             if row.global_qos_permitted is not None:
                 permitted = row.global_qos_permitted
-            uptime = row.uptime if row.uptime is not None else uptime
             alarms.update(dict.fromkeys(row.alarms))
-    return Broker(version, mode, bool(off), tuple(alarms), permitted, uptime)
+    return Broker(version, mode, bool(off), tuple(alarms), permitted)
 
 
 def _origins(intakes: Iterable[Intake], vhost: str) -> Mapping[Pair, tuple[str, ...]]:

@@ -18,6 +18,8 @@ import pytest
 from captured_broker import NOT_AUTHORISED, CapturedBroker, serving_captures
 from rabbitmq_node import Node
 
+from prefetch_advisor.advise import advise_queue
+from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError
 from prefetch_advisor.model.observation import Intake, QueueObservation, QueueRow
 from prefetch_advisor.sources import live_lists
@@ -335,6 +337,74 @@ def test_statistics_that_are_off_or_not_counted_are_said():
     asked = [query for path, query in broker.asked if path == "/api/queues"]
     assert asked[-1]["enable_queue_totals"] == "true"
     assert broker.paths[-1] == "/api/queues"
+
+
+REDUCTIONS = "reductions_details"
+
+
+def looked_at(document: dict[str, Any], *done: int, step: int) -> dict[str, Any]:
+    """A queue's document after these looks at it; before them the broker shows zeros."""
+    document = copy.deepcopy(document)
+    at = document["messages_ready_details"]["samples"][0]["timestamp"]
+    shown = [0] * (13 - len(done)) + list(done)
+    document["reductions"] = done[-1]
+    document[REDUCTIONS] = {
+        "rate": 0.0,
+        "samples": [
+            {"sample": value, "timestamp": at - i * step} for i, value in enumerate(shown[::-1])
+        ],
+    }
+    for details in document["message_stats"].values():
+        if isinstance(details, dict):
+            details["samples"] = [
+                {"sample": 0, "timestamp": at - i * step} for i in range(len(shown))
+            ]
+    return document
+
+
+def test_neither_form_calls_a_queue_stalled_by_the_hour_before_it_was_declared():
+    broker = CapturedBroker("4.3")
+    number = next(i for i, q in enumerate(broker.queues) if q["name"] == "sc.stalled")
+    held = broker.queues[number]
+
+    def verdicts() -> set[str]:
+        found = []
+        for names in ((), ("sc.stalled",)):
+            fleet = combine(seen(broker, None, *names, patience=0))
+            (one,) = [one for one in fleet.queues if one.key.name == "sc.stalled"]
+            advice = advise_queue(one, Given(), Policy())
+            found.append(f"{advice.verdict} {advice.observed.window}")
+        return set(found)
+
+    for done, verdict in (((9,), "at-limit 0.0"), ((9, 10, 11), "at-limit 5.0")):
+        fresh = looked_at(held, *done, step=5_000)
+        broker.queues[number] = fresh
+        hour = looked_at(held, done[-1], step=60_000)
+        path = "/api/queues/%2F/sc.stalled"
+        broker.instead[path] = lambda q, m=fresh, h=hour: (200, h if "3600" in q.values() else m)
+        assert verdicts() == {verdict}, done
+    del broker.instead[path]
+    broker.queues[number] = held
+    assert {text.split()[0] for text in verdicts()} == {"stalled"}
+
+
+def test_the_uptime_of_the_nodes_is_asked_for():
+    broker = CapturedBroker("4.3")
+    seen(broker)
+    assert "uptime" in dict(broker.asked)["/api/nodes"]["columns"].split(",")
+
+
+def test_consumers_that_the_queue_has_not_counted_yet_are_waited_for():
+    broker = CapturedBroker("4.3")
+    path = "/api/queues/%2F/sc.saturated"
+    (whole,) = [q for q in broker.queues if (q["vhost"], q["name"]) == ("/", "sc.saturated")]
+    left = [{**whole, "consumers": 0}] * 2
+    broker.instead[path] = lambda _: (200, left.pop()) if left else None
+    slept: list[float] = []
+    found = by_key(combine(seen(broker, "/", "sc.saturated", sleep=slept.append)))
+    row = found["/", "sc.saturated"].row
+    assert row is not None
+    assert (row.consumers, len(slept)) == (whole["consumers"], 2)
 
 
 YOUNG = ("name", "vhost", "type", "arguments", "durable", "exclusive", "node", "consumer_details")
