@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -625,41 +624,12 @@ def test_the_command_reports_on_standard_output_and_says_whom_it_asks(
 # --- TLS
 
 
-@pytest.fixture(scope="module")
-def tls_port(broker: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """A TLS port of the broker, and the directory of its certificates."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
+@pytest.fixture
+def tls_port(broker: Node) -> tuple[int, Path]:
+    """The TLS port of the broker, and the directory of its certificates."""
+    if broker.certificates is None:
         pytest.skip("no openssl to make certificates with")
-    home = tmp_path_factory.mktemp("tls")
-    (home / "names").write_text("subjectAltName=DNS:localhost\n")
-    for command_line in (
-        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=tests",
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out request -subj /CN=localhost",
-        "x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names"
-        " -out cert.pem",
-    ):
-        subprocess.run(
-            [openssl, *command_line.split()], cwd=home, check=True, capture_output=True, timeout=60
-        )
-    (port,) = free_ports(1)
-    files = "".join(
-        f'{{{option},"{home / name}"}},'
-        for option, name in (
-            ("certfile", "cert.pem"),
-            ("keyfile", "key.pem"),
-            ("cacertfile", "ca.pem"),
-        )
-    )
-    where = f'{{"127.0.0.1",{port}}}'
-    asks = "{verify,verify_peer},{fail_if_no_peer_cert,true}"
-    broker.rabbitmqctl(
-        "eval",
-        "{ok,_}=application:ensure_all_started(ssl),"
-        f"ok=rabbit_networking:start_ssl_listener({where},[{files}{asks}],2).",
-    )
-    yield port, home
-    broker.rabbitmqctl("eval", f"rabbit_networking:stop_tcp_listener({where}).")
+    return broker.ports.amqps, broker.certificates.home
 
 
 @pytest.mark.broker
@@ -680,6 +650,7 @@ def test_what_is_wrong_with_tls_is_said(broker, tls_port):
     cert = f"certfile={home / 'cert.pem'}&keyfile={home / 'key.pem'}"
     for uri, said in (
         (f"amqps://localhost:{port}?{cert}", "certificate of localhost:"),
+        (f"amqps://localhost:{port}?cacertfile={home / 'other.pem'}&{cert}", "is not accepted"),
         (f"amqps://127.0.0.1:{port}?{ca}&{cert}", "IP address mismatch"),
         (f"amqps://localhost:{port}?{ca}", "client certificate"),
         (f"amqp://localhost:{port}", "or amqps:// is its scheme"),

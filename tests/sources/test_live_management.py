@@ -633,3 +633,32 @@ def test_rows_with_anything_in_place_of_a_name_are_left_out_and_counted():
     intakes = seen(broker)
     assert [row.name for intake in intakes for row in intake.queues] == ["q"]
     assert sum(intake.bad_count for intake in intakes) == 3
+
+
+@pytest.mark.broker
+def test_the_real_api_is_asked_with_tls_and_a_client_certificate(cli, working, monkeypatch):
+    made = working.certificates
+    if made is None:
+        pytest.skip("no openssl to make certificates with")
+    monkeypatch.setenv("PATH", "")  # no rabbitmqctl to fall back on
+    ours = ["--tls-cert-file", made.cert, "--tls-key-file", made.key]
+
+    def ask(host: str, *options: str) -> tuple[int, str]:
+        base = f"https://{host}:{working.ports.management_tls}"
+        run = cli("advise", "--base-uri", base, "--queue", "emails", *options)
+        return run.code, run.out + run.err
+
+    for trust in (["--tls-ca-cert-file", made.ca], ["-k"]):
+        code, text = ask("localhost", *trust, *ours)
+        assert code == 0, text
+        assert "emails" in text
+    for host, options, said in (
+        ("localhost", ours, "its certificate is not trusted"),
+        ("localhost", [*ours, "--tls-ca-cert-file", made.other_ca], "certificate is not trusted"),
+        ("127.0.0.1", [*ours, "--tls-ca-cert-file", made.ca], "IP address mismatch"),
+        ("localhost", ["--tls-ca-cert-file", made.ca], "--tls-cert-file and --tls-key-file"),
+    ):
+        code, text = ask(host, *options)
+        assert code == 3
+        assert said in text
+        assert len(text.splitlines()) == 1, text
