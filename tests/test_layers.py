@@ -32,6 +32,7 @@ SOURCES_IMPORT = {"errors", "units", "model", "sources"}
 PART_OF = {
     "commands": "cli",
     "bootstrap": "engine",
+    "ending": "errors",
     "feeding": "engine",
     "inference": "engine",
     "limits": "estimate",

@@ -17,6 +17,7 @@ from prefetch_advisor.sources.combine_consumers import Consumers, Found
 from prefetch_advisor.sources.combine_queues import Pair, dead_letter_targets, merge, steps
 from prefetch_advisor.sources.combine_timings import timings_by_queue
 from prefetch_advisor.sources.history import since_start
+from prefetch_advisor.sources.vanished import without_vanished
 from prefetch_advisor.sources.vhosts import refuse_mixed_vhosts
 
 _SINGLE_ACTIVE = "single-active-consumer"
@@ -55,6 +56,7 @@ def combine(
             that do not name them.
     """
     refuse_mixed_vhosts(intakes)
+    intakes, notes = without_vanished(intakes)
     uptimes = {n: t for one in intakes for row in one.brokers for n, t in row.uptimes.items()}
     default = vhost if vhost is not None else "/"
     broker = _broker(intakes)
@@ -91,7 +93,8 @@ def combine(
         )
     lists = frozenset(name for intake in intakes for name in intake.lists)
     unused = {row.id: row for intake in intakes for row in intake.channels if _unused(row)}
-    return Fleet(broker, tuple(observations), consumers.notes, lists, tuple(unused.values()))
+    notes += consumers.notes
+    return Fleet(broker, tuple(observations), notes, lists, tuple(unused.values()))
 
 
 def _unused(row: ChannelRow) -> bool:

@@ -170,13 +170,7 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     if consumers is not None:
         # a monitoring user sees the consumers of virtual hosts whose queues it may not see
         hidden = {row.vhost for row in consumers.consumers} - visible
-        listed = {(row.vhost, row.name) for row in queues.queues}
-        # rows of a deleted queue stay for a while, without the channel that is gone
-        kept = tuple(
-            row
-            for row in consumers.consumers
-            if row.vhost in visible and (row.channel or (row.vhost, row.queue) in listed)
-        )
+        kept = tuple(row for row in consumers.consumers if row.vhost in visible)
         coverage = _covered(queues.queues, consumers.coverage)
         found.append(replace(consumers, consumers=kept, coverage=coverage))
         if hidden and queues.queues:

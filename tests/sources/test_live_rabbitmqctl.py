@@ -711,7 +711,8 @@ def test_without_consumers_they_are_unknown_and_not_none(program: Program) -> No
 # Ctrl-C
 
 
-def test_ctrl_c_in_the_window_keeps_what_was_seen(program: Program) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_window_keeps_what_was_seen(program: Program, number: int) -> None:
     fake = program(
         list_queues=f"[ $n -gt 2 ] && sleep 60; {rows(depth('q', 5, 2, consumers=1))}",
         list_consumers=rows({"queue_name": "q", "consumer_tag": "t", "prefetch_count": 2}),
@@ -721,7 +722,7 @@ def test_ctrl_c_in_the_window_keeps_what_was_seen(program: Program) -> None:
     def press() -> None:
         wait_for((fake.directory / "list_queues.count").exists)
         wait_for(lambda: (fake.directory / "list_queues.count").read_text().strip() == "3")
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=press)
     thread.start()
