@@ -169,7 +169,8 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     consumers = consumers_of(asking, vhost)
     if consumers is not None:
         # a monitoring user sees the consumers of virtual hosts whose queues it may not see
-        hidden = {row.vhost for row in consumers.consumers} - visible
+        # (those without a channel may be of queues that are gone)
+        hidden = {row.vhost for row in consumers.consumers if row.channel is not None} - visible
         kept = tuple(row for row in consumers.consumers if row.vhost in visible)
         coverage = _covered(queues.queues, consumers.coverage)
         found.append(replace(consumers, consumers=kept, coverage=coverage))
