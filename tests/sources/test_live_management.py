@@ -652,6 +652,12 @@ def test_the_real_api_is_asked_with_tls_and_a_client_certificate(cli, working, m
         code, text = ask("localhost", *trust, *ours)
         assert code == 0, text
         assert "emails" in text
+    uri = f"amqps://localhost:{working.ports.amqps}"
+    code, text = ask(
+        "localhost", *ours, "--tls-ca-cert-file", made.ca, "--rtt", "probe", "--uri", uri
+    )
+    assert code == 0, text
+    assert "probe of localhost" in text
     for host, options, said in (
         ("localhost", ours, "its certificate is not trusted"),
         ("localhost", [*ours, "--tls-ca-cert-file", made.other_ca], "certificate is not trusted"),
