@@ -38,6 +38,7 @@ PART_OF = {
     "limits": "estimate",
     "bounds": "sizing",
     "dispatch": "engine",
+    "spread": "statistics",
     "waiting": "sizing",
     "unequal": "diagnosis",
     "sizing_async": "sizing",
