@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
-from itertools import cycle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import cycle, islice
 
 from prefetch_advisor.dispatch.dealing import Dealing
 from prefetch_advisor.dispatch.outcome import Dealt, Server, Share, Step
 
-__all__ = ["Dealt", "Server", "Share", "Step", "deal", "poisson"]
+__all__ = ["Dealt", "Server", "Share", "Step", "deal", "poisson", "poisson_process"]
 
 #: share of the messages that pass before measuring starts
 WARM_UP = 0.1
@@ -28,6 +28,7 @@ def deal(
     processing: Iterable[float],
     servers: Sequence[Server],
     *,
+    count: int | None = None,
     warm: int | None = None,
     single_active: bool = False,
     failure_rate: float = 0.0,
@@ -37,7 +38,8 @@ def deal(
     """Deal messages that arrive at these times (seconds, ascending) and take these times.
 
     ``arrivals`` ``None``: all of them, as many as ``processing`` gives, are there from 0 on. Else
-    ``processing`` is used in turn. ``warm``: deliveries before measuring starts; ``None``: a tenth
+    ``processing`` is used in turn. ``count``: messages, no more of which are taken than they are
+    needed; ``None``: all that there are. ``warm``: deliveries before measuring starts; ``None``: a tenth
     of the arrivals. ``single_active``: one consumer at a time gets all messages. ``failure_rate``:
     share of the deliveries that are given back when the work on them is done.
 
@@ -46,13 +48,18 @@ def deal(
     """
     if not servers or not all(map(_works, servers)) or not 0 <= failure_rate < 1:
         raise ValueError(f"nothing can be dealt out to {servers}")
-    dealing = Dealing(servers, single_active, failure_rate, steps)
+    if count is None:
+        counted = list(processing if arrivals is None else arrivals)
+        count = len(counted)
+        arrivals, processing = (None, counted) if arrivals is None else (counted, processing)
+    dealing = Dealing(servers, single_active, failure_rate, steps, count)
     if arrivals is None:
-        source = enumerate(processing)
-        dealing.work_off(((i, 0.0, work, 0) for i, work in source), warm or 0, progress)
+        works = islice(processing, count)
+        messages = ((number, 0.0, work, 0) for number, work in enumerate(works))
+        dealing.work_off(messages, warm or 0, progress)
     else:
-        times = arrivals if isinstance(arrivals, Sequence) else list(arrivals)
-        warm = int(len(times) * WARM_UP) if warm is None else warm
+        warm = int(count * WARM_UP) if warm is None else warm
+        times = islice(arrivals, count)
         dealing.receive(zip(times, cycle(processing), strict=False), warm, progress)
     return dealing.outcome()
 
@@ -64,9 +71,13 @@ def _works(server: Server) -> bool:
 
 def poisson(rate: float, count: int, seed: int) -> list[float]:
     """``count`` arrival times of a Poisson process of ``rate`` per second; the same for a seed."""
+    return list(islice(poisson_process(rate, seed), count))
+
+
+def poisson_process(rate: float, seed: int) -> Iterator[float]:
+    """Arrival times of a Poisson process of ``rate`` per second, without end."""
     draw = random.Random(seed)
-    now, times = 0.0, []
-    for _ in range(count):
+    now = 0.0
+    while True:
         now += draw.expovariate(rate)
-        times.append(now)
-    return times
+        yield now

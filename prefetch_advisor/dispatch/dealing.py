@@ -14,7 +14,9 @@ from prefetch_advisor.dispatch.outcome import Dealt, Server, Share, Step
 from prefetch_advisor.spread import Spread
 
 #: messages between two signs of life
-_BLOCK = 8_192
+_LIFE = 8_192
+#: messages whose figures are added up at once
+_LARGEST, _SMALLEST, _BLOCKS = 8_192, 50, 64
 _FAILURES_SEED = 43
 #: what happens at a moment, in this order: an ack or a give-back reaches the broker, a message is
 #: done in the client, a delivery arrives there, its loop turns, a consumer leaves, one comes
@@ -32,6 +34,7 @@ class Dealing:
         single_active: bool,
         failure_rate: float,
         steps: Callable[[Step], None] | None,
+        count: int,
     ) -> None:
         self.consumers = [Consumer(server, index) for index, server in enumerate(servers)]
         self.single_active = single_active
@@ -55,6 +58,7 @@ class Dealing:
         self.dealt = 0
         self.measured_from = self.measured_until = self.measured_work = 0.0
         self.ended = False
+        self.block = max(_SMALLEST, min(_LARGEST, count // _BLOCKS))
         self._new_block()
         self.spreads = [Spread() for _ in range(4)]
         for consumer in self.consumers:
@@ -101,7 +105,7 @@ class Dealing:
                     break
             else:
                 waiting.append((number, now, work, 0))
-            if progress is not None and not number % _BLOCK:
+            if progress is not None and not number % _LIFE:
                 progress(number)
         if number < 0:
             raise ValueError("nothing can be dealt out: no message")
@@ -120,7 +124,7 @@ class Dealing:
             else:
                 self._happens(what, consumer, payload, now)
             count += 1
-            if progress is not None and not count % _BLOCK:
+            if progress is not None and not count % _LIFE:
                 progress(self.dealt)
 
     def _happens(
@@ -332,7 +336,7 @@ class Dealing:
         self.queue_waits.append(dealt - message[1])
         self.buffer_waits.append(begun - dealt)
         self.held.append(done - dealt)
-        if len(self.waits) >= _BLOCK:
+        if len(self.waits) >= self.block:
             self._flush()
 
     def _flush(self) -> None:
