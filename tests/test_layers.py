@@ -39,6 +39,8 @@ PART_OF = {
     "bounds": "sizing",
     "dispatch": "engine",
     "spread": "statistics",
+    "draws": "statistics",
+    "simulate": "advise",
     "waiting": "sizing",
     "unequal": "diagnosis",
     "sizing_async": "sizing",

@@ -38,10 +38,11 @@ def deal(
     """Deal messages that arrive at these times (seconds, ascending) and take these times.
 
     ``arrivals`` ``None``: all of them, as many as ``processing`` gives, are there from 0 on. Else
-    ``processing`` is used in turn. ``count``: messages, no more of which are taken than they are
-    needed; ``None``: all that there are. ``warm``: deliveries before measuring starts; ``None``: a tenth
-    of the arrivals. ``single_active``: one consumer at a time gets all messages. ``failure_rate``:
-    share of the deliveries that are given back when the work on them is done.
+    a sequence of times is used in turn, and an iterator has one for each. ``count``: messages, of
+    which none is taken before it is needed; ``None``: all that there are. ``warm``: deliveries
+    before measuring starts; ``None``: a tenth of the arrivals. ``single_active``: one consumer at
+    a time gets all messages. ``failure_rate``: share of the deliveries that are given back when
+    the work on them is done.
 
     Raises:
         ValueError: no message, no consumer, or one that could never work.
@@ -54,13 +55,13 @@ def deal(
         arrivals, processing = (None, counted) if arrivals is None else (counted, processing)
     dealing = Dealing(servers, single_active, failure_rate, steps, count)
     if arrivals is None:
-        works = islice(processing, count)
-        messages = ((number, 0.0, work, 0) for number, work in enumerate(works))
+        backlog = enumerate(islice(processing, count))
+        messages = ((number, 0.0, work, 0) for number, work in backlog)
         dealing.work_off(messages, warm or 0, progress)
     else:
         warm = int(count * WARM_UP) if warm is None else warm
-        times = islice(arrivals, count)
-        dealing.receive(zip(times, cycle(processing), strict=False), warm, progress)
+        works = cycle(processing) if isinstance(processing, Sequence) else processing
+        dealing.receive(zip(islice(arrivals, count), works, strict=False), warm, progress)
     return dealing.outcome()
 
 

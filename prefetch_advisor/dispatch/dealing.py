@@ -362,7 +362,7 @@ class Dealing:
         if self.ended and span > 0 and self.warm:
             count = self.dealt - self.warm
             throughput = count / span
-            steady = _ratio(self.measured_work, places * span)
+            steady = min(1.0, _ratio(self.measured_work, places * span))
         span = max(self.last_ack, self.end) - self.first
         return Dealt(
             waits=waits,
