@@ -20,6 +20,7 @@ from prefetch_advisor.commands.option_types import (
     rate,
     round_trip,
 )
+from prefetch_advisor.commands.simulate_options import simulate_options
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
@@ -306,6 +307,19 @@ def probe(**options: Any) -> int:
     install 'prefetch-advisor[amqp]'.
     """
     from prefetch_advisor.commands import probe as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@simulate_options
+def simulate(**options: Any) -> int:
+    """Simulate what a prefetch and a number of consumers would make of a queue.
+
+    Messages are dealt to consumers as RabbitMQ does it. What they take is said by --tasks, by a
+    file of --timings, or by --processing-time and a distribution; no broker is asked.
+    """
+    from prefetch_advisor.commands import simulate as command
 
     return command.run(command.build(options))
 
