@@ -37,6 +37,8 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    consumers.NOTHING_DELIVERED,
+    consumers.PREFETCH_GROWS,
 )
 
 

@@ -290,3 +290,27 @@ LATE_QOS = Rule(
     "channel.basic_qos(prefetch_count=5)\nchannel.basic_consume('tasks', handle)",
     PREFETCH,
 )
+NOTHING_DELIVERED = Rule(
+    "PA131",
+    "nothing-delivered",
+    Severity.WARNING,
+    "Messages are ready, consumers have room, and none is delivered to them.",
+    "A client that does not read its socket, a blocked callback or a consumer that only the broker "
+    "still believes in: no prefetch and no number of such consumers moves a message.",
+    "Look at the client: is its connection read, do heartbeats pass? Restart it if not.",
+    "56,000 ready, 1 consumer with prefetch 10, 0 unacked, 0 delivered in a minute",
+    "a client whose I/O runs beside its handlers: 56,000 ready, 10 unacked, 40/s delivered",
+    CONSUMERS,
+)
+PREFETCH_GROWS = Rule(
+    "PA132",
+    "prefetch-grows",
+    Severity.WARNING,
+    "The prefetch of a channel rises while it consumes.",
+    "Something raises it as it runs, as Celery does for each task with an ETA or countdown that a "
+    "worker holds: it is no bound then, and above 65,535 it is switched off altogether.",
+    "Keep delayed tasks in a queue of their own, or delay them in the broker.",
+    "a worker at prefetch 16 that holds 4,000 tasks with an ETA: its limit stands at 4,016",
+    "tasks with an ETA in a queue of their own, and a limit of 16 that stays",
+    PREFETCH,
+)

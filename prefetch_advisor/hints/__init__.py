@@ -14,6 +14,7 @@ CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
     consumers.dead_consumers,
+    prefetch.grows,
     prefetch.prefetch_low,
     prefetch.prefetch_high,
     consumers.consumer_count,

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from prefetch_advisor.case import Case
 from prefetch_advisor.findings import consumers as rules
-from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, Judged
+from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, VERY_LONG_BUFFER, Judged
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Consumer
 from prefetch_advisor.units import duration, percent, size
 
+#: from this factor on a limit that rose is no worker that was added
+_GROWN = 1.5
 #: no buffer is too large where acks are missing, nor where more of it is what is missing
 _NOT_TOO_LARGE = (Verdict.STALLED, Verdict.ROUND_TRIP_BOUND)
 
@@ -31,6 +33,10 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
             message += f"; {case.unacked:,} messages unacked"
         message += _bytes(case)
         help_ = f"{setting} (basic.qos before basic.consume) and keep manual ack."
+        if case.row is not None and not {"max-length", "max-length-bytes"}.isdisjoint(
+            case.row.settings
+        ):
+            help_ += " Its maximal length counts ready messages only: it does not bound these."
         yield rules.UNBOUNDED_PREFETCH.finding(judged.name, message, help_)
     if auto:
         void = sorted({c.row.prefetch for c in auto if c.row.prefetch})
@@ -67,11 +73,23 @@ def _bytes(case: Case) -> str:
     return ""
 
 
+def grows(judged: Judged) -> Iterator[Finding]:
+    """A channel's limit that rose within the series; a worker more is no growth to speak of."""
+    channels = {c.channel.row.id: c.channel.row for c in judged.case.force.active if c.channel}
+    for row in channels.values():
+        before, now = row.limit_before, row.limit
+        if before and now and now >= _GROWN * before:
+            message = f"channel {row.id}: {before:,}, then {now:,}"
+            yield rules.PREFETCH_GROWS.finding(judged.name, message)
+
+
 def prefetch_low(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
     if judged.outcome.verdict is Verdict.ROUND_TRIP_BOUND:
         message = f"prefetch {judged.prefetch_now}"
-        if current.busy_share is not None:
+        if judged.case.client == "async":
+            message += ": this client works on no more than that at once"
+        elif current.busy_share is not None:
             message += f" keeps the consumer busy {percent(current.busy_share)} of its time"
         help_ = f"Set prefetch {advised.prefetch}." if advised.prefetch else None
         if advised.keep and advised.limited_by is not None:
@@ -114,12 +132,15 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
         return  # its credit is for chunks: a large one is the advice
     if judged.case.force.unlimited or judged.outcome.verdict in _NOT_TOO_LARGE:
         return
+    if judged.outcome.no_count is not None:
+        return  # how long a message waits is as doubtful as how many work
     hoards = judged.outcome.verdict is Verdict.HOARDING
     if not hoards:
         if current.buffered_time is None or processing is None or not processing.usable:
             return
         need = max(advised.buffered_time or 0.0, processing.mean)
-        if current.buffered_time <= max(LONG_BUFFER, MUCH * need) or advised.keep:
+        longest = min(max(LONG_BUFFER, MUCH * need), max(VERY_LONG_BUFFER, need))
+        if current.buffered_time <= longest or advised.keep:
             return
         if advised.prefetch is not None and advised.prefetch >= (current.prefetch or 0):
             return
@@ -135,9 +156,14 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
         if advised.busy_share is not None:
             message += f" ({percent(advised.busy_share)} busy)"
         help_ = f"Set prefetch {advised.prefetch}."
+    elif judged.conflict is not None:
+        help_ = "Lower it, once the bounds that clash are settled."
     elif current.rtt_covered is not None:
         message += f"; it covers round trips up to {duration(current.rtt_covered)}"
         help_ = "Give --rtt for the value that feeding needs; until then a tenth of it is plenty."
     else:
         help_ = "Lower it; give --processing-time and --rtt for the value that feeding needs."
+    limit = judged.case.force.limit.value
+    if limit:
+        help_ += f" Until then a restart of its clients may deliver {limit:,} messages again."
     yield rules.PREFETCH_TOO_LARGE.finding(judged.name, message, help_)

@@ -150,6 +150,13 @@ class ChannelRow:
     rates: Traffic | None = None
     #: running, flow ...
     state: str | None = None
+    #: the limit it was seen with before, the first of a series
+    limit_before: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """The limit it has or sets: the shared one, else that of later consumers."""
+        return self.global_prefetch or self.prefetch
 
 
 @record
