@@ -139,6 +139,10 @@ class Outcome:
     scattered: float | None = None
     #: a prefetch to try where P cannot be told
     try_prefetch: int | None = None
+    #: why that one
+    try_because: str = (
+        "the processing time is too short to tell: raise the prefetch and measure again"
+    )
     #: why no prefetch, or no count of consumers, may be advised although figures are there
     no_prefetch: str | None = None
     no_count: str | None = None

@@ -37,7 +37,9 @@ def batch(judged: Judged) -> Iterator[Finding]:
     if size_ < 2 or not present or present > size_ or judged.conflict is not None:
         return
     if present < size_:
-        message = f"prefetch {present} never fills a batch of {size_}: nothing is ever acked"
+        message = f"prefetch {present} never fills a batch of {size_}: "
+        flows = bool(judged.case.window.departures)
+        message += "what is acked waits for a timer" if flows else "nothing is ever acked"
         yield rules.BATCH_NOT_BELOW.finding(judged.name, message, None, Severity.ERROR)
     else:
         message = f"prefetch {present}, acks for {size_} messages together"
