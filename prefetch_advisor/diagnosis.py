@@ -202,7 +202,16 @@ def _none_active(case: Case) -> Outcome | None:
     states = sorted({c.row.status or "inactive" for c in case.observation.consumers or ()})
     reason = f"{case.ready:,} messages are ready and none of {total} consumers is active"
     reason += f" ({', '.join(states)})"
-    return Outcome(Verdict.DELIVERY_LIMITED, reason, case.confidence())
+    findings = _undelivered(case, f"none of {total} consumers active")
+    return Outcome(Verdict.DELIVERY_LIMITED, reason, case.confidence(), findings=findings)
+
+
+def _undelivered(case: Case, although: str) -> tuple[Finding, ...]:
+    span = silence.undelivered(case)
+    if not span:
+        return ()
+    message = f"{case.ready:,} ready, {although}, and nothing delivered in {duration(span)}"
+    return (rules.NOTHING_DELIVERED.finding(case.observation.key.name, message),)
 
 
 def _unbounded(case: Case) -> Outcome | None:
@@ -225,23 +234,17 @@ def _delivery_limited(case: Case) -> Outcome | None:
     fill = case.fill
     if fill is None or not fill.samples or fill.open_share < 0.5:
         return None
-    findings: tuple[Finding, ...] = ()
-    span = silence.undelivered(case)
-    if span:
-        room = (case.force.limit.value or 0) - (case.unacked or 0)
-        message = f"{case.ready:,} ready, room for {room:,}, and nothing delivered in "
-        message += duration(span)
-        findings = (rules.NOTHING_DELIVERED.finding(case.observation.key.name, message),)
+    room = (case.force.limit.value or 0) - (case.unacked or 0)
     return Outcome(
         Verdict.DELIVERY_LIMITED,
         f"messages are ready and unacked is below the limit in {fill.open} of {fill.samples} "
-        f"samples: {_why_open(case, span)}",
+        f"samples: {_why_open(case)}",
         case.confidence(),
-        findings=findings,
+        findings=_undelivered(case, f"room for {room:,}"),
     )
 
 
-def _why_open(case: Case, undelivered: float) -> str:
+def _why_open(case: Case) -> str:
     if case.force.single_active:
         return "the single active consumer is changing, or slow to be chosen"
     listed = case.observation.consumers or ()
@@ -251,8 +254,9 @@ def _why_open(case: Case, undelivered: float) -> str:
         return "consumers of low priority wait for those of high priority"
     if any(c.channel and c.channel.row.state == "flow" for c in listed):
         return "a channel is in flow control"
-    if undelivered:
-        return f"nothing is delivered in {duration(undelivered)}, so a client does not read"
+    span = silence.undelivered(case)
+    if span:
+        return f"nothing is delivered in {duration(span)}, so a client does not read"
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 

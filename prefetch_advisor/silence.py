@@ -68,7 +68,7 @@ def undelivered(case: Case) -> float:
     Without rates, nothing unacked in three samples shows it: what is delivered is unacked first.
     """
     window = case.window
-    if not case.servers or not all(s.ready for s in window.lengths):
+    if not case.consumer_count or not all(s.ready for s in window.lengths):
         return 0.0
     rates = window.rates
     if rates.deliver is not None:

@@ -530,6 +530,8 @@ def test_c029_a_consumer_to_which_nothing_is_delivered(advise, write, watched):
     flows = watched(each(10), course(56_000, 3, ack=40, publish=40))
     assert flows["verdict"] == "delivery-limited"
     assert "nothing-delivered" not in findings(flows)
+    away = watched(each(10, 2, active=False, activity_status="suspected_down"), course(56_000, 0))
+    assert "none of 2" in findings(away)["nothing-delivered"]["message"]
     short = watched(each(10), course(56_000, 0, count=3))
     assert "nothing-delivered" not in findings(short)
 
