@@ -605,6 +605,14 @@ def test_c129_priorities_order_only_what_still_waits(advise, write, prefetch, he
     assert ("priorities-defeated" in findings(queue)) is defeated
 
 
+@pytest.mark.parametrize(("held", "early"), [(0, True), (4, False)])
+def test_c079_acked_before_the_work_the_prefetch_bounds_nothing(watched, held, early):
+    """4/s of 1 s each are 4 in work, whether the broker sees them or not."""
+    samples = course(0, held, ack=4, publish=4)
+    queue = watched(each(8), samples, "--processing-time", "1s", "--rtt", "1ms", "--concurrency", 8)
+    assert ("early-ack" in findings(queue)) is early
+
+
 @pytest.mark.parametrize("ranked", [True, False])
 def test_c131_consumers_of_different_priority_are_not_unequal(watched, ranked):
     priorities = range(4) if ranked else [0] * 4
