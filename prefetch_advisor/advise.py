@@ -30,12 +30,13 @@ from prefetch_advisor.recommend import (
     current_settings,
     recommend,
     size_for,
+    too_early,
     with_waiting,
 )
 from prefetch_advisor.sizing import NotSized, Sizing
 from prefetch_advisor.unequal import Own, own_prefetches
 from prefetch_advisor.units import duration, rate
-from prefetch_advisor.window import look
+from prefetch_advisor.window import above, look
 
 _ARRIVAL = "--arrival-rate"
 #: queues for which waits are simulated without being asked for
@@ -83,9 +84,14 @@ def advise_queue(
     """
     window = look(observation)
     force = in_force(observation, window)
+    most = force.limit.value if force.limit.kind == "per-consumer" else None
+    changed = above(window, most) if most else None
+    if changed is not None:
+        window = look(observation, changed)
     estimates = estimate(observation, window, given)
     case = make_case(observation, window, force, estimates, policy)
     outcome = diagnose(case)
+    outcome = replace(outcome, no_count=outcome.no_count or too_early(case))
     estimates = _learnt(estimates, outcome)
     sizing = size_for(case, outcome, estimates)
     barred = barred_because(case)
@@ -222,7 +228,8 @@ def _notes(case: Case) -> list[str]:
     if case.window.dropped:
         span = duration(case.window.span)
         notes.append(
-            f"{case.window.dropped} samples are older than the newest consumer and were left out; "
+            f"{case.window.dropped} samples are older than the last change of its consumers and "
+            "were left out; "
             f"{len(case.window.lengths)} remain over {span}"
         )
     if case.observation.vhost_assumed:

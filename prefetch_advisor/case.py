@@ -28,6 +28,8 @@ SURELY_SATURATED = 0.95
 HELD_PER_WORKER = 10
 #: seconds without an ack that mean something: 60, less what samples lag each other by
 SILENCE = 54.0
+#: seconds, three looks of the broker, that a history must last to tell flows by it
+LEAST_HISTORY = 15.0
 #: acks a server from which P may be inferred
 LEAST_ACKS = 30
 
@@ -85,6 +87,32 @@ class Case:
         return self.ready_about_zero and all(
             s.unacked is not None and s.unacked > least for s in self.window.lengths
         )
+
+    @property
+    def begins(self) -> bool:
+        """Its history is too short to tell flows by it; a snapshot without a clock has none."""
+        window = self.window
+        known = self.clocked and window.rates_span > 0
+        return known and min(window.span, window.rates_span) < LEAST_HISTORY
+
+    @property
+    def clocked(self) -> bool:
+        """Its samples have times."""
+        return bool(self.window.lengths) and self.window.lengths[-1].at is not None
+
+    @property
+    def changing(self) -> bool:
+        """Its consumers are listed otherwise than they are counted, in a history of now."""
+        figures = {c.figure for c in self.observation.contradictions}
+        return self.clocked and "consumers" in figures
+
+    @property
+    def just_came(self) -> bool:
+        """More consumers are listed than the queue's own figures, which are older, know of."""
+        row, listed = self.row, self.observation.consumers
+        if row is None or row.type == "stream" or row.consumers is None or listed is None:
+            return False
+        return len(listed) > row.consumers
 
     @property
     def ready_about_zero(self) -> bool:

@@ -3,18 +3,13 @@
 import math
 from collections.abc import Callable
 
-from prefetch_advisor import hoarding, known_processing, saturation, silence, streams
+from prefetch_advisor import hoarding, known_processing, saturation, silence, streams, unjudged
 from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.units import duration, percent, rate
 from prefetch_advisor.window import trend
-
-#: states in which a queue's figures mean nothing
-DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
-_DEPTH_MISSING = "messages_ready and messages_unacknowledged of the queue"
-_CONSUMERS_MISSING = "the queue's consumers: rabbitmqctl list_consumers or /api/consumers"
 
 
 def diagnose(case: Case) -> Outcome:
@@ -24,43 +19,6 @@ def diagnose(case: Case) -> Outcome:
         if outcome is not None:
             return outcome
     raise AssertionError("the last test always holds")
-
-
-def _timings_only(case: Case) -> Outcome | None:
-    if case.row is not None or case.observation.consumers is not None:
-        return None
-    return Outcome(
-        Verdict.UNKNOWN,
-        "no broker figures were read for it, so only the sizing is judged",
-        "low",
-        missing=("the queue's depth, consumers and rates, for a verdict",),
-        findings=(
-            inputs.NOT_JUDGED.finding(
-                case.observation.key.name,
-                "sized from its processing time alone; whether it is limited today is not known",
-                "Read /api/queues and /api/consumers (or rabbitmqctl list_queues and "
-                "list_consumers) beside it.",
-                Severity.INFO,
-            ),
-        ),
-    )
-
-
-def _unknown(case: Case) -> Outcome | None:
-    row, name = case.row, case.observation.key.name
-    if row is not None and row.state is not None and row.state.lower() in DOWN:
-        finding = inputs.NOT_JUDGED.finding(name, f"the queue is {row.state}")
-        reason = f"the queue is {row.state}: its figures mean nothing until it runs"
-        return Outcome(Verdict.UNKNOWN, reason, "high", findings=(finding,))
-    if case.ready is None or case.unacked is None:
-        finding = inputs.NO_DATA.finding(name, "its depth (ready and unacked) is not in the input")
-        reason = "how many messages are ready and unacked is not in the input"
-        return Outcome(Verdict.UNKNOWN, reason, "low", (_DEPTH_MISSING,), findings=(finding,))
-    if case.consumer_count is None:
-        finding = inputs.NO_DATA.finding(name, "its consumers are not in the input")
-        reason = "how many consumers it has is not in the input"
-        return Outcome(Verdict.UNKNOWN, reason, "low", (_CONSUMERS_MISSING,), findings=(finding,))
-    return None
 
 
 def _idle(case: Case) -> Outcome | None:
@@ -174,12 +132,13 @@ def _limit_unknown(case: Case) -> Outcome | None:
     waiting = case.ready or (case.unacked and not case.window.rates_span)
     if not waiting and (limit.kind == "credit" or case.window.snapshot):
         reason = f"nothing waits now; {limit.origin}"
-        missing = () if limit.kind == "credit" else (_CONSUMERS_MISSING,)
+        missing = () if limit.kind == "credit" else (unjudged.CONSUMERS_MISSING,)
         return silence.judge(case) or Outcome(Verdict.KEEPING_UP, reason, "low", missing)
-    missing = (case.force.unclear or _CONSUMERS_MISSING,)
+    missing = (case.force.unclear or unjudged.CONSUMERS_MISSING,)
     if limit.kind == "credit":
         missing = ("the credit of its links, which only its clients know, and --processing-time",)
-    help_ = None if missing == (_CONSUMERS_MISSING,) else f"What is missing: {missing[0]}."
+    known = missing == (unjudged.CONSUMERS_MISSING,)
+    help_ = None if known else f"What is missing: {missing[0]}."
     finding = inputs.NO_DATA.finding(name, limit.origin, help_)
     return Outcome(Verdict.UNKNOWN, limit.origin, "low", missing, findings=(finding,))
 
@@ -309,8 +268,8 @@ def _keeping_up(case: Case) -> Outcome:
 
 
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
-    _timings_only,
-    _unknown,
+    unjudged.timings_only,
+    unjudged.unknown,
     _idle,
     streams.judge,
     _no_consumers,

@@ -17,7 +17,7 @@ from prefetch_advisor.model.observation import QueueObservation
 from prefetch_advisor.model.timing import Distribution, TimingRow
 from prefetch_advisor.statistics import mean_interval
 from prefetch_advisor.units import duration, number, plural, rate, size
-from prefetch_advisor.window import EPOCH, Window, busiest_minute
+from prefetch_advisor.window import Window, busiest_minute
 
 #: publish rate and departures + growth may differ by this share before it is said
 CROSS_CHECK = 0.10
@@ -25,8 +25,6 @@ CROSS_CHECK = 0.10
 _FULL = 0.98
 #: departures from which an unsaturated queue bounds P
 LEAST_DEPARTURES = 30
-#: seconds of a broker's history from which it tells what arrives
-LEAST_HISTORY = 15.0
 _ONE_AT_A_TIME = Concurrency(
     1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more"
 )
@@ -48,12 +46,6 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
         ack_timeout=_ack_timeout(observation, given),
         batch=given.batch or 1,
     )
-
-
-def young(window: Window) -> bool:
-    """A history too short for what arrives: a burst, or the filling of a new queue, is no rate."""
-    timed = window.lengths and (window.lengths[-1].at or 0.0) > EPOCH
-    return bool(timed) and 0 < window.span < LEAST_HISTORY
 
 
 def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[float, float] | None:
@@ -216,8 +208,6 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
         growth = window.ready_growth if published is None else published
         return None if growth is None else _arrival(growth, "publish rate", throttled)
     gone = window.departures
-    if young(window):
-        return None
     if gone is not None and window.growth is not None and window.rates_span > 5:
         arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)
@@ -274,9 +264,12 @@ def _redelivered_share(window: Window) -> float:
     """Redeliveries for each message that leaves: r / (d - r), at most 9.
 
     Of d deliveries, r redeliveries among them, d - r are of new messages; each message is thus
-    delivered d / (d - r) times.
+    delivered d / (d - r) times. But never more than d / a, of a acks: after a restart all messages
+    that were kept are redeliveries, and each is delivered once.
     """
     again, delivered = window.rates.redeliver, window.rates.deliver
     if not again or not delivered:
         return 0.0
-    return min(9.0, again / max(delivered - again, 0.1 * delivered))
+    share = min(9.0, again / max(delivered - again, 0.1 * delivered))
+    acked = window.rates.ack
+    return min(share, max(0.0, delivered / acked - 1)) if acked else share

@@ -53,9 +53,7 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
     """The limit of one queue, from its consumers, their channels, its type and its samples."""
     consumers = observation.consumers
     if consumers is None:
-        counted = [c.other for c in observation.contradictions if c.figure == "consumers"]
-        origin = counted[0] if counted else "no list of consumers was read"
-        return InForce(Limit(None, "unknown", "measured", origin))
+        return InForce(Limit(None, "unknown", "measured", _why_unlisted(observation)))
     single_active = is_single_active(observation)
     active = active_consumers(observation, single_active)
     ours = tuple([c for c in active if not is_internal(c)])
@@ -92,6 +90,13 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
         origin = "the prefetch of some consumers is not in the input"
         return InForce(Limit(None, "unknown", "measured", origin), active, servers)
     return _finite(ours, parts, active, servers, single_active)
+
+
+def _why_unlisted(observation: QueueObservation) -> str:
+    for contradiction in observation.contradictions:
+        if contradiction.figure == "consumers":
+            return f"its consumers changed while they were listed: {contradiction.other}"
+    return "no list of consumers was read"
 
 
 def is_single_active(observation: QueueObservation) -> bool:

@@ -97,7 +97,7 @@ class ProbeResult:
     elapsed: float
     #: things to tell beside the figures
     notes: tuple[str, ...] = ()
-    #: Ctrl-C came before the end
+    #: a signal ended it before the duration was over or the cycles were done
     interrupted: bool = False
 
 

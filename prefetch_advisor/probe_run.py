@@ -47,7 +47,7 @@ def measure(plan: ProbePlan) -> ProbeResult:
 
     Raises:
         AdvisorError: it cannot be reached or used, or does not answer in time.
-        KeyboardInterrupt: Ctrl-C before enough was measured, once all is clean.
+        KeyboardInterrupt: a signal, once all is clean, and too little was measured to report it.
     """
     broken = failures()
     with silent():
@@ -57,16 +57,13 @@ def measure(plan: ProbePlan) -> ProbeResult:
             raise AdvisorError(explain(error, plan.uri, plan.timeout)) from None
         # before it there is nothing to clean up
         with Stop() as stop:
-            result = _measured(connection, plan, stop)
-            if result.interrupted:
-                stop.taken()
-            return result
+            return _measured(connection, plan, stop)
 
 
 def measure_round_trip(plan: ProbePlan) -> RoundTrip:
     """R of the path from here to the broker, with samples; raises as :func:`measure`.
 
-    An interrupt ends it however much was measured: it is not what was asked for.
+    A signal is always a ``KeyboardInterrupt``: who stops it wants no advice from it.
     """
     result = measure(plan)
     if result.interrupted:
@@ -79,14 +76,11 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
     queue = ProbeQueue(connection, plan)
     cycles = Cycles(connection, queue, plan, stop)
     failure = left = None
-    interrupted = False
     try:
         queue.declare()
         cycles.run()
     except KeyboardInterrupt:
-        # what was measured until then is as good, if there is enough of it
-        interrupted = not stop.insisted and len(cycles.readings.rtt) >= LEAST_CYCLES
-        if not interrupted:
+        if stop.insisted:
             raise
     except failures() as error:
         failure = explain(error, plan.uri, plan.timeout, cycles.blocked)
@@ -98,6 +92,8 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
             close(connection)
     if failure:
         raise AdvisorError("; ".join(part for part in (failure, left) if part))
+    if stop.noted and len(cycles.readings.rtt) < LEAST_CYCLES:
+        raise KeyboardInterrupt
     return summarise(
         cycles.readings,
         plan,
@@ -105,7 +101,7 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
         version=version,
         measured_from=socket.gethostname(),
         notes=(left,) if left else (),
-        interrupted=interrupted,
+        interrupted=stop.noted,
     )
 
 
@@ -152,6 +148,19 @@ class Cycles:
     def _measure_cycles(self) -> None:
         plan, readings = self._plan, self.readings
         start = time.perf_counter()
+        try:
+            self._cycle_on(start)
+        finally:
+            readings.elapsed = time.perf_counter() - start
+        if len(readings.rtt) < LEAST_CYCLES:
+            cycles = readings.warm_up + len(readings.rtt)
+            raise AdvisorError(
+                f"only {units.plural(cycles, 'cycle')} within {units.duration(plan.duration)}: "
+                "the path is slow, so give a longer --duration"
+            )
+
+    def _cycle_on(self, start: float) -> None:
+        plan, readings = self._plan, self.readings
         ready = self._first_messages()
         cycle = 0
         while len(readings.rtt) < plan.count:
@@ -174,12 +183,6 @@ class Cycles:
             cycle += 1
             if not warm_up:
                 readings.rtt.append(took)
-            readings.elapsed = time.perf_counter() - start
-        if len(readings.rtt) < LEAST_CYCLES:
-            raise AdvisorError(
-                f"only {units.plural(cycle, 'cycle')} within {units.duration(plan.duration)}: "
-                "the path is slow, so give a longer --duration"
-            )
 
     def _first_messages(self) -> int:
         """Publish for the first time; this is where an alarm shows. Returns what is ready."""

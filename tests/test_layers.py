@@ -32,6 +32,7 @@ SOURCES_IMPORT = {"errors", "units", "model", "sources"}
 PART_OF = {
     "commands": "cli",
     "bootstrap": "engine",
+    "ending": "errors",
     "feeding": "engine",
     "inference": "engine",
     "limits": "estimate",
@@ -61,6 +62,7 @@ PART_OF = {
     "silence": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",
+    "unjudged": "diagnosis",
 }
 #: packages that only one module imports
 DOORS = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -29,6 +28,7 @@ from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.probe import (
     BATCH,
     DRAINED_LEAST,
+    LEAST_CYCLES,
     ProbePlan,
     ProbeResult,
     Readings,
@@ -62,14 +62,6 @@ OPTIONS: dict[str, Any] = {
 }
 #: seconds that the broker may take to notice what is gone
 SETTLE = 15.0
-RUNNER = """
-import json, sys
-from prefetch_advisor.commands import probe
-try:
-    sys.exit(probe.run(probe.build(json.loads(sys.argv[1]))))
-except KeyboardInterrupt:
-    sys.exit(130)
-"""
 
 
 def plan(port: int, **changes: Any) -> ProbePlan:
@@ -442,44 +434,70 @@ def test_a_name_that_is_free_is_used(clean, kind):
     assert measure(wanted).rtt.count == 100
 
 
-@pytest.mark.broker
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("kind", ["classic", "quorum"])
-def test_a_signal_ends_it_soon_and_cleans_up(clean, kind, number):
-    options = {
-        **OPTIONS,
-        "uri": f"amqp://localhost:{clean.ports.amqp}",
-        "queue_type": kind,
-        "queue_name": "under way",
-        "duration": 60.0,
-        "count": 10**6,
-    }
+@contextlib.contextmanager
+def probing(clean: Node, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The command while it measures, for a minute unless it is ended, on the queue "under way"."""
+    command_line = [sys.executable, "-m", "prefetch_advisor", "probe", "--duration", "60s"]
+    command_line += ["--uri", f"amqp://localhost:{clean.ports.amqp}", "--count", "100000"]
     with subprocess.Popen(
-        [sys.executable, "-c", RUNNER, json.dumps(options)],
+        [*command_line, "--queue-name", "under way", "--format", "json", *options],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell that started the tests in the background may have it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         try:
             assert eventually(lambda: "under way" in queues(clean))
-            time.sleep(0.3)
-            sent = time.monotonic()
-            process.send_signal(number)
-            out, err = process.communicate(timeout=SETTLE)
+            yield process
         finally:
             process.kill()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+@pytest.mark.parametrize("kind", ["classic", "quorum"])
+def test_a_signal_ends_it_soon_with_what_was_measured_and_cleans_up(clean, kind, number, code):
+    with probing(clean, "--queue-type", kind) as process:
+        time.sleep(0.5)
+        sent = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=SETTLE)
     assert time.monotonic() - sent < 5
-    assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGTERM)
-    if number == signal.SIGINT:
-        assert "round trip" in out
-        assert "covers what was measured until then" in err
-    else:
-        assert out == ""
-    assert "Traceback" not in err
+    assert process.returncode == code
+    document = json.loads(out)
+    assert document["interrupted"] is True
+    assert document["rtt"]["count"] >= LEAST_CYCLES
+    assert document["warm_up"] + document["rtt"]["count"] < 100_000
+    assert 0 < document["elapsed"] < 10
+    assert err.splitlines()[-1].endswith(
+        "interrupted: the report covers what was measured until then"
+    )
     # a quorum queue by then is gone too, not only once it expires
     assert "under way" not in queues(clean)
+
+
+@pytest.mark.broker
+def test_a_signal_before_there_are_cycles_is_an_interrupt_and_cleans_up(clean, slow_ports):
+    # a message takes its time on the slow path: hardly a cycle is done in 50 ms
+    uri = f"amqp://localhost:{slow_ports[0]}"
+    with probing(clean, "--queue-type", "quorum", "--uri", uri) as process:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=SETTLE)
+    assert (process.returncode, out) == (143, "")
+    assert err.splitlines()[-1] == "prefetch-advisor: interrupted"
+    assert "under way" not in queues(clean)
+
+
+@pytest.mark.broker
+def test_advice_that_was_to_use_a_probe_is_not_given_where_that_is_stopped(clean):
+    later(0.5, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        measure_round_trip(plan(clean.ports.amqp, duration=60.0, count=10**6))
 
 
 @pytest.mark.broker
@@ -625,41 +643,12 @@ def test_the_command_reports_on_standard_output_and_says_whom_it_asks(
 # --- TLS
 
 
-@pytest.fixture(scope="module")
-def tls_port(broker: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """A TLS port of the broker, and the directory of its certificates."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
+@pytest.fixture
+def tls_port(broker: Node) -> tuple[int, Path]:
+    """The TLS port of the broker, and the directory of its certificates."""
+    if broker.certificates is None:
         pytest.skip("no openssl to make certificates with")
-    home = tmp_path_factory.mktemp("tls")
-    (home / "names").write_text("subjectAltName=DNS:localhost\n")
-    for command_line in (
-        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=tests",
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out request -subj /CN=localhost",
-        "x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names"
-        " -out cert.pem",
-    ):
-        subprocess.run(
-            [openssl, *command_line.split()], cwd=home, check=True, capture_output=True, timeout=60
-        )
-    (port,) = free_ports(1)
-    files = "".join(
-        f'{{{option},"{home / name}"}},'
-        for option, name in (
-            ("certfile", "cert.pem"),
-            ("keyfile", "key.pem"),
-            ("cacertfile", "ca.pem"),
-        )
-    )
-    where = f'{{"127.0.0.1",{port}}}'
-    asks = "{verify,verify_peer},{fail_if_no_peer_cert,true}"
-    broker.rabbitmqctl(
-        "eval",
-        "{ok,_}=application:ensure_all_started(ssl),"
-        f"ok=rabbit_networking:start_ssl_listener({where},[{files}{asks}],2).",
-    )
-    yield port, home
-    broker.rabbitmqctl("eval", f"rabbit_networking:stop_tcp_listener({where}).")
+    return broker.ports.amqps, broker.certificates.home
 
 
 @pytest.mark.broker
@@ -680,6 +669,7 @@ def test_what_is_wrong_with_tls_is_said(broker, tls_port):
     cert = f"certfile={home / 'cert.pem'}&keyfile={home / 'key.pem'}"
     for uri, said in (
         (f"amqps://localhost:{port}?{cert}", "certificate of localhost:"),
+        (f"amqps://localhost:{port}?cacertfile={home / 'other.pem'}&{cert}", "is not accepted"),
         (f"amqps://127.0.0.1:{port}?{ca}&{cert}", "IP address mismatch"),
         (f"amqps://localhost:{port}?{ca}", "client certificate"),
         (f"amqp://localhost:{port}", "or amqps:// is its scheme"),

@@ -75,7 +75,7 @@ def cli(context: click.Context) -> int:
     """Tell, for each RabbitMQ queue, which prefetch and how many consumers to run, and why.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 wrong usage; 3 could not run (input
-    unreadable, no queue matched); 4 a bug; 130 interrupted.
+    unreadable, no queue matched); 4 a bug; 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP.
     """
     if context.invoked_subcommand is None:
         stdio.say(context.get_help())

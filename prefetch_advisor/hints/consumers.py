@@ -158,6 +158,9 @@ def unequal(judged: Judged) -> Iterator[Finding]:
         help_ = f"Set a prefetch for each: {', '.join(shown)}{more}."
         yield rules.UNEQUAL.finding(judged.name, message, help_)
         return
+    if judged.case.begins:
+        # a channel that was opened within the last looks has a part of their flow
+        return
     rates = [channel_rate(channel) for channel, _ in full_channels(judged.case).values()]
     known = [value for value in rates if value]
     if known and len(known) == len(rates) and max(known) > UNEQUAL_FACTOR * min(known):

@@ -111,6 +111,12 @@ class QueueRow:
     #: ``traffic``; only where a live source was asked for single queues
     hour_lengths: tuple[LengthSample, ...] = ()
     hour_traffic: tuple[TrafficSample, ...] = ()
+    #: the node that it is on
+    node: str | None = None
+    #: seconds since the epoch before which its history says nothing; ``None``: all of it counts
+    known_since: float | None = None
+    #: it was declared, or its node started, so lately that the broker shows no figures of it yet
+    young: bool = False
 
 
 @record
@@ -197,8 +203,8 @@ class BrokerRow:
     alarms: tuple[str, ...] = ()
     #: global QoS is permitted (4.3); ``None`` unknown
     global_qos_permitted: bool | None = None
-    #: seconds since the node that started last did; ``None`` unknown
-    uptime: float | None = None
+    #: seconds since each node was started, by its name
+    uptimes: Mapping[str, float] = field(default_factory=dict)
 
 
 @record
@@ -285,8 +291,6 @@ class Broker:
     statistics_off: bool = False
     alarms: tuple[str, ...] = ()
     global_qos_permitted: bool | None = None
-    #: seconds since the node that started last did; ``None`` unknown
-    uptime: float | None = None
 
 
 @record

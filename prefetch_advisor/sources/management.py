@@ -30,7 +30,8 @@ from prefetch_advisor.sources.fields import (
     text,
     without,
 )
-from prefetch_advisor.sources.history import channel_since_first_seen, queue_since_first_seen
+from prefetch_advisor.sources.first_look import first_look, since_first_look
+from prefetch_advisor.sources.history import channel_since_first_seen
 from prefetch_advisor.sources.management_broker import features_row, nodes_row, overview_row
 from prefetch_advisor.sources.management_stats import read_lengths, read_stats
 
@@ -134,8 +135,10 @@ def _queues(items: _Items, where: str, doubts: Doubts) -> Intake:
                 else:
                     doubts.begin("queue", row.name)
                     doubts.note("consumer_details", detail)
+        if row is None:
+            return None
         # a history is padded with zeros from before the queue was there
-        return row if row is None or len(row.lengths) < 2 else queue_since_first_seen(row)
+        return since_first_look(row, first_look(item, doubts))
 
     queues = _each(items, build, doubts)
     return Intake(where, queues=queues, consumers=tuple(consumers), coverage=tuple(coverage))
@@ -193,6 +196,7 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
         complete,
         "memory" in item and "node" in item and not _OF_WHOLE_ROWS.isdisjoint(item),
         count(get("message_bytes_ready"), "message_bytes_ready", doubts),
+        node=text(get("node"), "node", doubts),
     )
 
 
