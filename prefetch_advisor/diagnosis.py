@@ -225,6 +225,8 @@ def _why_open(case: Case) -> str:
         return "consumers of low priority wait for those of high priority"
     if any(c.channel and c.channel.row.state == "flow" for c in listed):
         return "a channel is in flow control"
+    if case.row is not None and case.row.settings.get("queue-mode") == "lazy":
+        return "a lazy queue, which reads its messages from disk (or the broker's own core)"
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 

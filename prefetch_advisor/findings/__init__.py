@@ -37,6 +37,8 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    consumers.REDELIVERIES,
+    consumers.POLLED_TOO,
 )
 
 
