@@ -60,10 +60,10 @@ def _of(some: list[Consumer], total: int) -> str:
 
 
 def _whose(some: list[Consumer], total: int) -> str:
-    """Which ones: their connections; not where they are many and all of the queue's."""
-    if len(some) == total > _SHOWN:
-        return ""
+    """Which ones: their connections; a pid or a tag only where others of the queue are limited."""
     names = [c.row.connection or c.row.channel or c.row.tag for c in some]
+    if len(some) == total and (total > _SHOWN or not all(c.row.connection for c in some)):
+        return ""
     shown = ", ".join(dict.fromkeys(names[:_SHOWN]))
     return f" ({shown}, ...)" if len(names) > _SHOWN else f" ({shown})"
 
