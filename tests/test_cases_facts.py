@@ -301,6 +301,14 @@ def test_c225_a_thousand_jobs_of_two_seconds_in_one_process(advise, write):
     assert "33 min" in findings(queue)["ack-timeout-risk"]["message"]
 
 
+def test_c157_a_scaler_that_counts_ready_sees_nothing_of_what_a_large_prefetch_hides(advise, write):
+    files = series(write, [api_consumer(1_000)], minutes(4, 0, 300, acks=10))
+    queue = advise(*files, "--interval", "60s").only
+    assert queue["verdict"] == "hoarding"
+    assert "the clients hold 300 messages" in queue["verdict_reason"]
+    assert "prefetch-too-large" in findings(queue)
+
+
 # what the figures mean -------------------------------------------------------------------------
 
 

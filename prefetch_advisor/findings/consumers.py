@@ -136,7 +136,7 @@ QUORUM_2000 = Rule(
     Severity.WARNING,
     "Prefetch 0 on a quorum queue is a limit of 2,000, not unlimited.",
     "2,000 messages in one process are rarely meant, and the broker lists the consumer as 0.",
-    "Set the advised prefetch.",
+    "Set a prefetch: --processing-time and --rtt give the advised one.",
     "channel.basic_consume('orders', handle)  # a quorum queue",
     "channel.basic_qos(prefetch_count=20)\nchannel.basic_consume('orders', handle)",
     DOCS + "quorum-queues",
