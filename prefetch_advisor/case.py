@@ -185,8 +185,8 @@ def make_case(
     policy: Policy,
 ) -> Case:
     """A case, with its samples held against the limit."""
-    if force.shared_channel is not None:
-        window = _of_channel(window, force)
+    if force.judged_channels:
+        window = _of_channels(window, force.judged_channels)
     limit, row, listed = force.limit.value, observation.row, observation.consumers
     counted = row.consumers if row is not None else None
     if counted is None and listed is not None:
@@ -284,10 +284,10 @@ def inferred_processing(
     )
 
 
-def _of_channel(window: Window, force: InForce) -> Window:
-    """A limit shared with other queues: the channel's unacked decides, of which one is known."""
-    channel = force.shared_channel
-    if channel is None or channel.row.unacked is None or not window.lengths:
+def _of_channels(window: Window, channels: tuple[Channel, ...]) -> Window:
+    """A limit shared with other queues: the channels' unacked decides, of which one is known."""
+    held = [channel.row.unacked for channel in channels]
+    if not window.lengths or None in held:
         return window
-    last = replace(window.lengths[-1], unacked=channel.row.unacked)
+    last = replace(window.lengths[-1], unacked=sum(n or 0 for n in held))
     return replace(window, lengths=(last,))

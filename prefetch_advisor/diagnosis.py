@@ -216,6 +216,8 @@ def _why_open(case: Case) -> str:
     span = silence.undelivered(case)
     if span:
         return f"nothing is delivered in {duration(span)}, so a client does not read"
+    if case.row is not None and case.row.settings.get("queue-mode") == "lazy":
+        return "a lazy queue, which reads its messages from disk (or the broker's own core)"
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 

@@ -65,7 +65,10 @@ def judge(case: Case) -> Outcome:
             Verdict.AT_LIMIT,
             f"{full}, and no ack in {seen.removeprefix('in ')}; too short to call it stalled",
             "low",
-            missing=("60 s of history: no ack in that time means the acks are not sent",),
+            missing=(
+                f"{duration(max(60.0, case.patience))} of history: no ack in that time means the "
+                "acks are not sent",
+            ),
         )
     if case.force.limit.source == "inferred":
         reason = f"{full} (inferred). {rate(x)} leave each channel"

@@ -13,6 +13,8 @@ __all__ = ["Judged", "hints"]
 CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
+    consumers.redeliveries,
+    consumers.polled_too,
     consumers.dead_consumers,
     prefetch.grows,
     prefetch.prefetch_low,

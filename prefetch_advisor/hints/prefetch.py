@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from prefetch_advisor.case import Case
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, VERY_LONG_BUFFER, Judged
+from prefetch_advisor.limits import is_stomp
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Consumer
@@ -14,6 +15,8 @@ from prefetch_advisor.units import duration, percent, size
 
 #: from this factor on a limit that rose is no worker that was added
 _GROWN = 1.5
+#: consumers named in one finding
+_SHOWN = 3
 #: no buffer is too large where acks are missing, nor where more of it is what is missing
 _NOT_TOO_LARGE = (Verdict.STALLED, Verdict.ROUND_TRIP_BOUND)
 
@@ -28,11 +31,11 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
     advised = judged.recommended.prefetch
     setting = f"Set prefetch {advised}" if advised else "Set a prefetch"
     if manual:
-        message = f"{_of(manual, total)}: manual ack, prefetch 0"
+        message = f"{_of(manual, total)}: manual ack, prefetch 0{_whose(manual, total)}"
         if case.unacked:
             message += f"; {case.unacked:,} messages unacked"
         message += _bytes(case)
-        help_ = f"{setting} (basic.qos before basic.consume) and keep manual ack."
+        help_ = f"{setting} ({_where_set(manual)}) and keep manual ack."
         if case.row is not None and not {"max-length", "max-length-bytes"}.isdisjoint(
             case.row.settings
         ):
@@ -45,7 +48,7 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
             message += f"; the prefetch of {', '.join(map(str, void))} is ignored"
         help_ = f"{setting} and ack each message after its work."
         yield rules.AUTO_ACK.finding(judged.name, message, help_)
-    late = [c for c in manual if c.channel is not None and c.channel.row.prefetch]
+    late = [c for c in manual if c.channel and c.channel.row.prefetch and not is_stomp(c)]
     if late:
         values = sorted({c.channel.row.prefetch or 0 for c in late if c.channel is not None})
         message = f"channel prefetch {', '.join(map(str, values))}, consumer prefetch 0"
@@ -60,6 +63,21 @@ def _of(some: list[Consumer], total: int) -> str:
     if total == 1:
         return "its consumer"
     return f"all {total} consumers" if len(some) == total else f"{len(some)} of {total} consumers"
+
+
+def _whose(some: list[Consumer], total: int) -> str:
+    """Which ones: their connections; a pid or a tag only where others of the queue are limited."""
+    names = [c.row.connection or c.row.channel or c.row.tag for c in some]
+    if len(some) == total and (total > _SHOWN or not all(c.row.connection for c in some)):
+        return ""
+    shown = ", ".join(dict.fromkeys(names[:_SHOWN]))
+    return f" ({shown}, ...)" if len(names) > _SHOWN else f" ({shown})"
+
+
+def _where_set(some: list[Consumer]) -> str:
+    if all(map(is_stomp, some)):
+        return "the header prefetch-count of SUBSCRIBE"
+    return "basic.qos before basic.consume"
 
 
 def _bytes(case: Case) -> str:

@@ -130,10 +130,12 @@ class ConnectionRow:
     product: str | None = None
     #: seconds since the epoch
     connected_at: float | None = None
-    #: network, direct (the broker's own: shovel, federation)
+    #: network, direct (made within the broker: shovels, plugins for other protocols)
     type: str | None = None
     #: running, flow, blocking, blocked
     state: str | None = None
+    #: the name that the client gave it (connection_name)
+    label: str | None = None
 
 
 @record
