@@ -167,6 +167,10 @@ class Outcome:
     scattered: float | None = None
     #: a prefetch to try where P cannot be told
     try_prefetch: int | None = None
+    #: why that one
+    try_because: str = (
+        "the processing time is too short to tell: raise the prefetch and measure again"
+    )
     #: why no prefetch, or no count of consumers, may be advised although figures are there
     no_prefetch: str | None = None
     no_count: str | None = None
@@ -181,8 +185,8 @@ def make_case(
     policy: Policy,
 ) -> Case:
     """A case, with its samples held against the limit."""
-    if force.shared_channel is not None:
-        window = _of_channel(window, force)
+    if force.judged_channels:
+        window = _of_channels(window, force.judged_channels)
     limit, row, listed = force.limit.value, observation.row, observation.consumers
     counted = row.consumers if row is not None else None
     if counted is None and listed is not None:
@@ -280,10 +284,10 @@ def inferred_processing(
     )
 
 
-def _of_channel(window: Window, force: InForce) -> Window:
-    """A limit shared with other queues: the channel's unacked decides, of which one is known."""
-    channel = force.shared_channel
-    if channel is None or channel.row.unacked is None or not window.lengths:
+def _of_channels(window: Window, channels: tuple[Channel, ...]) -> Window:
+    """A limit shared with other queues: the channels' unacked decides, of which one is known."""
+    held = [channel.row.unacked for channel in channels]
+    if not window.lengths or None in held:
         return window
-    last = replace(window.lengths[-1], unacked=channel.row.unacked)
+    last = replace(window.lengths[-1], unacked=sum(n or 0 for n in held))
     return replace(window, lengths=(last,))

@@ -44,6 +44,7 @@ def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | Not
         message_bytes=estimates.message_bytes,
         ack_timeout=estimates.ack_timeout,
         exponential=exponential,
+        at_once=case.client == "async",
     )
     if case.client == "async":
         return size_async(
@@ -224,8 +225,7 @@ def recommend(
     if outcome.verdict is Verdict.STALLED:
         return Recommended(reason=_NEITHER_HELPS, consumers_reason=_NEITHER_HELPS)
     if outcome.try_prefetch is not None:
-        reason = "the processing time is too short to tell: raise the prefetch and measure again"
-        return _advice(count, reason, outcome.try_prefetch)
+        return _advice(count, outcome.try_because, outcome.try_prefetch)
     if outcome.no_prefetch is not None:
         return _advice(count, outcome.no_prefetch)
     if isinstance(sizing, NotSized):

@@ -149,15 +149,19 @@ def _flows(
     )
 
 
+def is_full(unacked: int | None, limit: int) -> bool:
+    """Whether so many are at the limit: unacked >= limit - floor(0.02 limit)."""
+    return unacked is not None and unacked >= limit - int(FULL_SLACK * limit)
+
+
 def fill(window: Window, limit: int) -> Fill:
-    """Full: ready > 0 and unacked >= limit - floor(0.02 limit). Open: ready > 0 and below that."""
-    least = limit - int(FULL_SLACK * limit)
+    """Full: ready > 0 and unacked at the limit. Open: ready > 0 and below that."""
     full = opened = known = standing = before = worked_off = 0
     for sample in window.lengths:
         if sample.ready is None or sample.unacked is None:
             continue
         known += 1
-        if sample.ready > 0 and sample.unacked >= least:
+        if sample.ready > 0 and is_full(sample.unacked, limit):
             full += 1
             standing += 1
             continue

@@ -84,6 +84,19 @@ class Run:
 
 
 Advise = Callable[..., Run]
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file of this name and text for one test."""
+
+    def write(name: str, text: str) -> Path:
+        file = tmp_path / name
+        file.write_text(text)
+        return file
+
+    return write
 
 
 @pytest.fixture

@@ -37,6 +37,10 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    consumers.REDELIVERIES,
+    consumers.NOTHING_DELIVERED,
+    consumers.PREFETCH_GROWS,
+    consumers.POLLED_TOO,
 )
 
 

@@ -13,7 +13,10 @@ __all__ = ["Judged", "hints"]
 CHECKS: tuple[Callable[[Judged], Iterable[Finding]], ...] = (
     prefetch.unlimited,
     consumers.acks,
+    consumers.redeliveries,
+    consumers.polled_too,
     consumers.dead_consumers,
+    prefetch.grows,
     prefetch.prefetch_low,
     prefetch.prefetch_high,
     consumers.consumer_count,

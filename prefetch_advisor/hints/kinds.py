@@ -54,7 +54,9 @@ def queue_kind(judged: Judged) -> Iterator[Finding]:
         buffered = judged.current.buffered_time
         if buffered is not None:
             message += f", {duration(buffered)} of work"
-        yield rules.QUORUM_2000.finding(judged.name, message)
+        advised = judged.recommended.prefetch
+        help_ = f"Set prefetch {advised}." if advised else None
+        yield rules.QUORUM_2000.finding(judged.name, message, help_)
     known = case.observation.consumers or ()
     if case.force.single_active and (len(known) > 1 or case.saturated):
         message = f"1 of {len(known)} consumers is active"

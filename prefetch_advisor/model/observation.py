@@ -130,10 +130,12 @@ class ConnectionRow:
     product: str | None = None
     #: seconds since the epoch
     connected_at: float | None = None
-    #: network, direct (the broker's own: shovel, federation)
+    #: network, direct (made within the broker: shovels, plugins for other protocols)
     type: str | None = None
     #: running, flow, blocking, blocked
     state: str | None = None
+    #: the name that the client gave it (connection_name)
+    label: str | None = None
 
 
 @record
@@ -156,6 +158,13 @@ class ChannelRow:
     rates: Traffic | None = None
     #: running, flow ...
     state: str | None = None
+    #: the limit it was seen with before, the first of a series
+    limit_before: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """The limit it has or sets: the shared one, else that of later consumers."""
+        return self.global_prefetch or self.prefetch
 
 
 @record

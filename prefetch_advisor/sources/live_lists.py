@@ -45,7 +45,9 @@ CHANNEL_COLUMNS: Final = (
     "name,vhost,connection_details.name,prefetch_count,global_prefetch_count,consumer_count,"
     "messages_unacknowledged,state," + _stats(_COUNTERS[1:])
 )
-CONNECTION_COLUMNS: Final = "name,protocol,client_properties.product,connected_at,type,state,vhost"
+CONNECTION_COLUMNS: Final = (
+    "name,protocol,client_properties.product,connected_at,type,state,user_provided_name,vhost"
+)
 MINUTE: Final = {
     "lengths_age": 60,
     "lengths_incr": 5,

@@ -323,6 +323,8 @@ def connection_row(item: dict[str, object], doubts: Doubts) -> ConnectionRow | N
         None if connected is None else connected / 1000,
         text(get("type"), "type", doubts),
         text(get("state"), "state", doubts),
+        text(get("user_provided_name"), "user_provided_name", doubts)
+        or text(properties.get("connection_name"), "client_properties.connection_name", doubts),
     )
 
 

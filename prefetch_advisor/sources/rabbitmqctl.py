@@ -200,6 +200,7 @@ def connection_row(values: Values, vhost: str | None, doubts: Doubts) -> Connect
         product=text(properties.get("product"), "client_properties.product", doubts),
         connected_at=None if connected is None else connected / 1000,
         state=text(get("state"), "state", doubts),
+        label=text(properties.get("connection_name"), "connection_name", doubts),
     )
 
 

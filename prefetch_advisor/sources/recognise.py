@@ -41,6 +41,12 @@ _OTHER_FORMAT = (
 _FIGURE = re.compile(
     r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
 )
+#: what only the broker's prometheus plugin, or an exporter of its figures, prints
+_BROKER_METRICS = re.compile(
+    rb"^(?:# (?:TYPE|HELP) )?(?:rabbitmq_(?:detailed_)?(?:queue|channel|build|identity|connections)"
+    rb"|erlang_(?:vm|mnesia))_?\w*[ {]",
+    re.MULTILINE,
+)
 _HEAD_LINES = 200
 #: most rows of timings: neither a header, nor prose, nor a command
 _NO_LISTING = re.compile(r"[^\s,;]*[,;]\S*|[\d.,]+")
@@ -71,6 +77,11 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         return Form.CELERY
     if kind in (None, SourceKind.TIMINGS) and histograms.looks_like(head):
         return Form.HISTOGRAMS
+    if kind in (None, SourceKind.MANAGEMENT) and _BROKER_METRICS.search(head):
+        raise InputError(
+            f"{where}: expected {EXPECTED}, found the broker's own Prometheus metrics, which show "
+            "no consumer's prefetch: save /api/queues, /api/consumers and /api/channels instead"
+        )
     if kind == SourceKind.TIMINGS:
         return Form.TIMINGS
     if not start:
