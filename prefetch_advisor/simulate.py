@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle, islice
 
-from prefetch_advisor.config import Policy
+from prefetch_advisor.config import MAX_PREFETCH, Policy
 from prefetch_advisor.dispatch import Dealt, Server, Step, deal, poisson_process
 from prefetch_advisor.draws import Shape, draws
 from prefetch_advisor.feeding import Handling
@@ -17,6 +17,8 @@ from prefetch_advisor.model.timing import Run
 from prefetch_advisor.sizing import NotSized, Sizing, size
 from prefetch_advisor.sizing_async import size_async
 
+#: prefetch values tried where none are given
+_LADDER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 #: messages of a setting where nothing says how many
 MESSAGES = 40_000
 #: rounds of the prefetch that a backlog takes at least
@@ -300,3 +302,10 @@ def _runs(work: Work, seed: int) -> tuple[Run, ...]:
     import numpy as np
 
     return (Run(None, np.asarray(values, dtype=np.float64)),)
+
+
+def around(advised: int, least: int) -> tuple[int, ...]:
+    """Prefetch values from ``least`` to well above the advised one, and no limit."""
+    top = next((step for step in _LADDER if step >= 4 * advised), MAX_PREFETCH)
+    steps = {step for step in _LADDER if least <= step <= top} | {advised, least}
+    return (*sorted(steps), 0)

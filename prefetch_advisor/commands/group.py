@@ -11,6 +11,7 @@ import click
 
 from prefetch_advisor import __version__
 from prefetch_advisor.commands import stdio
+from prefetch_advisor.commands.bench_options import bench_options
 from prefetch_advisor.commands.live_options import live, tls
 from prefetch_advisor.commands.option_types import (
     byte_count,
@@ -320,6 +321,20 @@ def simulate(**options: Any) -> int:
     file of --timings, or by --processing-time and a distribution; no broker is asked.
     """
     from prefetch_advisor.commands import simulate as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@bench_options
+def bench(**options: Any) -> int:
+    """Measure throughput at several prefetches on a broker, beside what the model predicts.
+
+    One consumer on a temporary queue of its own that never empties, which is removed whatever
+    happens. Nothing else on the broker is touched. Needs pika: pip install
+    'prefetch-advisor[amqp]'.
+    """
+    from prefetch_advisor.commands import bench as command
 
     return command.run(command.build(options))
 

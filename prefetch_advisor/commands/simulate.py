@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from prefetch_advisor.commands import output
 from prefetch_advisor.commands.option_types import CLIENTS
 from prefetch_advisor.commands.simulate_options import SAMPLES
-from prefetch_advisor.config import MAX_PREFETCH, Policy
+from prefetch_advisor.config import Policy
 from prefetch_advisor.draws import Shape, cv_of
 from prefetch_advisor.errors import ExitCode, InputError, NoQueueError, UsageError
 from prefetch_advisor.feeding import Handling
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from prefetch_advisor.model.timing import TimingRow
 
 STDOUT = "-"
-#: prefetch values tried where none are given, around what is advised
-_LADDER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 #: settings of one run
 _MOST_SETTINGS = 2_000
 
@@ -50,9 +48,11 @@ def build(options: dict[str, Any]) -> SimulateOptions:
     """
     if options["output"] == "":
         raise UsageError("--output is empty: give a value, or leave the option out")
-    _one_source(options)
-    timed = _timings(options) if options["timings"] is not None else None
-    work = _work(options, timed)
+    one_source(options)
+    if options["tasks"] is not None and options["messages"] is not None:
+        raise UsageError("--messages does not go with --tasks")
+    timed = timings_of(options) if options["timings"] is not None else None
+    work = work_of(options, timed)
     consumers = _consumers(options, timed)
     arrivals = _arrivals(options, timed)
     plan = Plan(
@@ -107,7 +107,12 @@ def _too_slow(rows: Sequence[Any], plan: Plan) -> str:
     )
 
 
-def _one_source(options: dict[str, Any]) -> None:
+def one_source(options: dict[str, Any]) -> None:
+    """Make sure that exactly one option says what messages take, and the others go with it.
+
+    Raises:
+        UsageError: they do not.
+    """
     ways = [name for name in ("tasks", "timings", "processing_time") if options[name] is not None]
     if len(ways) != 1:
         named = "--tasks, --timings and --processing-time"
@@ -122,17 +127,16 @@ def _one_source(options: dict[str, Any]) -> None:
             if options[name] is not None:
                 raise UsageError(f"--{name} goes with --timings")
         for name in ("rtt", "arrival_rate"):
-            if options[name] == SAMPLES:
+            if options.get(name) == SAMPLES:
                 raise UsageError(f"--{name.replace('_', '-')} samples goes with --timings")
     if options["tasks"] is not None:
-        for name in ("arrival_rate", "messages"):
-            if options[name] is not None:
-                raise UsageError(f"--{name.replace('_', '-')} does not go with --tasks")
+        if options.get("arrival_rate") is not None:
+            raise UsageError("--arrival-rate does not go with --tasks")
         if not sum(options["tasks"]):
             raise UsageError("--tasks: the messages take no time at all")
 
 
-def _timings(options: dict[str, Any]) -> TimingRow:
+def timings_of(options: dict[str, Any]) -> TimingRow:
     """The timings of the one queue that is meant."""
     from prefetch_advisor.sources import InputOptions, read_inputs
 
@@ -156,7 +160,13 @@ def _timings(options: dict[str, Any]) -> TimingRow:
     return rows[0]
 
 
-def _work(options: dict[str, Any], timed: TimingRow | None) -> Work:
+def work_of(options: dict[str, Any], timed: TimingRow | None) -> Work:
+    """The times that messages take.
+
+    Raises:
+        UsageError: a variation that the distribution cannot have.
+        InputError: timings that are all 0.
+    """
     if options["tasks"] is not None:
         tasks = options["tasks"]
         mean = statistics.fmean(tasks)
@@ -230,7 +240,7 @@ def _with_settings(plan: Plan, options: dict[str, Any]) -> Plan:
     """The plan with every prefetch and count that is asked for."""
     from dataclasses import replace
 
-    from prefetch_advisor.simulate import advise_for
+    from prefetch_advisor.simulate import advise_for, around
     from prefetch_advisor.sizing import Sizing
 
     counts: tuple[int, ...] = options["consumers"]
@@ -242,7 +252,7 @@ def _with_settings(plan: Plan, options: dict[str, Any]) -> Plan:
     if wanted is None:
         advice = advise_for(plan)
         advised = advice.prefetch if isinstance(advice, Sizing) else 1
-        wanted = _around(advised, batch, plan.consumers.handling.workers)
+        wanted = around(advised, max(batch, plan.consumers.handling.workers))
     for value in wanted:
         if 0 < value < batch:
             raise UsageError(
@@ -256,10 +266,3 @@ def _with_settings(plan: Plan, options: dict[str, Any]) -> Plan:
     if plan.consumers.kill is not None and min(counts) < 2:
         raise UsageError("--kill needs a second consumer, who takes over: --consumers 2")
     return replace(plan, settings=settings)
-
-
-def _around(advised: int, batch: int, workers: int) -> tuple[int, ...]:
-    """Steps up to well above the advised prefetch, and no limit."""
-    top = next((step for step in _LADDER if step >= 4 * advised), MAX_PREFETCH)
-    steps = {step for step in _LADDER if batch <= step <= top} | {advised, max(batch, workers)}
-    return (*sorted(steps), 0)
