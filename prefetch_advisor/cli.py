@@ -76,12 +76,11 @@ def _bug(error: Exception) -> int:
 
 def _exit(run: Callable[[], int]) -> None:
     code = run()
-    import signal
-
+    from prefetch_advisor import ending
     from prefetch_advisor.commands import stdio
 
-    # all is written: an interrupt while the interpreter cleans up has nothing left to stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # all is written: a signal while the interpreter cleans up has nothing left to stop
+    ending.ignore()
     stdio.settle()
     sys.exit(code)
 

@@ -60,6 +60,12 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def ignore() -> None:
+    """Nothing is left that a signal could end."""
+    for number in NUMBERS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def forget() -> None:
     """A run begins: what came before it was not for it."""
     _came.clear()

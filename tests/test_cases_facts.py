@@ -343,7 +343,9 @@ def test_c161_the_broker_s_own_metrics_are_refused_by_name(advise, write):
         "# TYPE rabbitmq_queue_consumer_capacity gauge\n"
         'rabbitmq_queue_consumer_capacity{vhost="/",queue="q"} NaN\n'
     )
-    for text in (metrics, metrics.partition("\n")[2], "# TYPE erlang_vm_ets_limit gauge\n"):
+    sizes = 'rabbitmq_message_size_bytes_bucket{protocol="amqp091",le="100"} 3\n'
+    whole_scrape = "# TYPE erlang_vm_ets_limit gauge\n" + sizes
+    for text in (metrics, metrics.partition("\n")[2], whole_scrape):
         run = advise(write("metrics.txt", text))
         assert run.code == 3
         assert "the broker's own Prometheus metrics" in run.err

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shlex
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -187,6 +190,11 @@ def test_a_file_that_cannot_be_written_is_named(cli, tmp_path, target):
     assert not list(tmp_path.iterdir())
 
 
+def unread(pipe):
+    """Whether bytes of a pipe have not been read yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, struct.pack("i", 0)))[0] > 0
+
+
 def interrupted(text, *arguments, program=START, ready=0.0, number=signal.SIGINT):
     """The exit code and output of a command that gets ``text``, then a signal: Ctrl-C."""
     child = subprocess.Popen(
@@ -199,12 +207,16 @@ def interrupted(text, *arguments, program=START, ready=0.0, number=signal.SIGINT
     assert child.stdin is not None
     child.stdin.write(text.encode())
     child.stdin.flush()
-    time.sleep(ready)
-    # until it waits for more, and while it does
+    if ready:
+        until = time.monotonic() + 30
+        while time.monotonic() < until and unread(child.stdin):
+            time.sleep(0.02)
+        time.sleep(ready)
+    # until it waits for more, and while it does; one that is ready needs it once
     for _ in range(100):
         child.send_signal(number)
         try:
-            out, err = child.communicate(timeout=0.1)
+            out, err = child.communicate(timeout=30 if ready else 0.1)
         except subprocess.TimeoutExpired:
             continue
         return child.returncode, out.decode(), err.decode()

@@ -41,12 +41,9 @@ _OTHER_FORMAT = (
 _FIGURE = re.compile(
     r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
 )
-#: what only the broker's prometheus plugin, or an exporter of its figures, prints
-_BROKER_METRICS = re.compile(
-    rb"^(?:# (?:TYPE|HELP) )?(?:rabbitmq_(?:detailed_)?(?:queue|channel|build|identity|connections)"
-    rb"|erlang_(?:vm|mnesia))_?\w*[ {]",
-    re.MULTILINE,
-)
+#: what only the broker's own metrics hold; and what they, or an exporter of them, hold too
+_OF_BROKER = re.compile(rb"^(?:# \w+ )?(?:erlang_vm_|rabbitmq_(?:build|identity)_info)", re.M)
+_OF_QUEUES = re.compile(rb"^(?:# \w+ )?rabbitmq_(?:detailed_)?(?:queue|channel)s?_", re.M)
 _HEAD_LINES = 200
 #: most rows of timings: neither a header, nor prose, nor a command
 _NO_LISTING = re.compile(r"[^\s,;]*[,;]\S*|[\d.,]+")
@@ -73,15 +70,14 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
     """
     text = decode(head).lstrip("\ufeff")
     start = text.lstrip()
+    if _OF_BROKER.search(head):
+        raise _broker_metrics(where)  # its histograms are of sizes
     if kind in (None, SourceKind.TIMINGS) and celery_log.looks_like(head):
         return Form.CELERY
     if kind in (None, SourceKind.TIMINGS) and histograms.looks_like(head):
         return Form.HISTOGRAMS
-    if kind in (None, SourceKind.MANAGEMENT) and _BROKER_METRICS.search(head):
-        raise InputError(
-            f"{where}: expected {EXPECTED}, found the broker's own Prometheus metrics, which show "
-            "no consumer's prefetch: save /api/queues, /api/consumers and /api/channels instead"
-        )
+    if kind in (None, SourceKind.MANAGEMENT) and _OF_QUEUES.search(head):
+        raise _broker_metrics(where)
     if kind == SourceKind.TIMINGS:
         return Form.TIMINGS
     if not start:
@@ -104,6 +100,13 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         _refuse_complaint(lines, where)
         return Form.TEXT
     return _text_form(text, lines, where)
+
+
+def _broker_metrics(where: str) -> InputError:
+    return InputError(
+        f"{where}: expected {EXPECTED}, found the broker's own Prometheus metrics, which show no "
+        "consumer's prefetch: save /api/queues, /api/consumers and /api/channels instead"
+    )
 
 
 def _text_form(text: str, lines: list[str], where: str) -> Form:
