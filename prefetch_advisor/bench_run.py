@@ -56,7 +56,7 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     try:
         for prefetch in prefetches:
             progress(time.monotonic() - started, plan.duration * len(prefetches))
-            point, left = _point(plan, prefetch)
+            point, left, interrupted = _point(plan, prefetch)
             measured.append(point)
             notes += [left] if left else []
             if point.cut:
@@ -64,6 +64,8 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
                     f"prefetch {prefetch}: {plural(point.messages, 'message')} in the"
                     f" {duration(plan.duration)} that it may take"
                 )
+            if interrupted:
+                break
     except KeyboardInterrupt:
         if not measured:
             raise
@@ -72,8 +74,11 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     return replace(result, notes=(*probed.notes, *notes), interrupted=interrupted)
 
 
-def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None]:
-    """One prefetch on a connection and a queue of its own; and what could not be cleaned up."""
+def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None, bool]:
+    """One prefetch on a connection and a queue of its own.
+
+    Beside it, what could not be cleaned up, and whether a signal came when all was measured.
+    """
     broken = failures()
     with silent():
         try:
@@ -81,7 +86,7 @@ def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None]:
         except broken as error:
             raise AdvisorError(explain(error, plan.probe.uri, plan.probe.timeout)) from None
         with Stop() as stop:
-            return _measured(connection, plan, prefetch, stop)
+            return *_measured(connection, plan, prefetch, stop), stop.noted
 
 
 def _measured(

@@ -14,8 +14,11 @@ from prefetch_advisor.commands.probe import where
 from prefetch_advisor.commands.simulate import one_source, timings_of, work_of
 from prefetch_advisor.errors import ExitCode, UsageError
 from prefetch_advisor.probe import ProbePlan
+from prefetch_advisor.units import duration
 
 _STDOUT = "-"
+#: seconds; the connection's heartbeats must not wait for a handler
+_LONGEST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ def build(options: dict[str, Any]) -> BenchOptions:
         raise UsageError("--output is empty: give a value, or leave the option out")
     one_source(options)
     work = work_of(options, timings_of(options) if options["timings"] is not None else None)
+    if work.mean > _LONGEST:
+        raise UsageError(
+            f"a mean of {duration(work.mean)}: bench measures up to {duration(_LONGEST)}, longer"
+            " work hardly depends on the prefetch"
+        )
     uri, origin = where(options, os.environ)
     wanted = options["prefetch"] or ()
     for prefetch in wanted:
