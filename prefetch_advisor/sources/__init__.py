@@ -192,8 +192,8 @@ def _early(where: str, reason: str) -> Intake:
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
     # imported here: timings need none of them
     from prefetch_advisor.sources import grids
+    from prefetch_advisor.sources.erlang_lists import read_lists
     from prefetch_advisor.sources.json_documents import read_json
-    from prefetch_advisor.sources.rabbitmqctl_text import read_text
 
     where, strict = source.where, options.strict
     raw = _read_all(source)
@@ -215,7 +215,7 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
             intakes += (
                 read_json(part.text, where, options.kind, vhost=part.vhost, strict=strict)
                 if part.json
-                else read_text(part.text, where, strict)
+                else read_lists(part.text, where, strict)
             )
     if notes:
         intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))

@@ -30,12 +30,17 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _ERROR_LINES = 3
 _CRASHED = "--formatter=pretty_table crashed"
 _CRASH = re.compile(r"Stack trace:$")
+_NAMES = "|".join(sorted({name for columns in COLUMNS.values() for name in columns}))
+#: where a list begins as Erlang terms: proplists in brackets, an empty one of a queue without any
+ERLANG = re.compile(
+    rf"^[ \t]*(?=\[[\[\]\s,]{{0,2000}}#?\{{\s*(?:{_NAMES})\s*(?:,|=>))", re.MULTILINE
+)
+ERLANG_EMPTY = re.compile(r"[ \t]*\[[\[\]\s,]*\][ \t\r]*(?:\n|\Z)")
+_ERLANG_NONE = re.compile(r"^Listing [^\n]* \.\.\.\r?\n\s*\[[\[\]\s,]*\]", re.MULTILINE)
 _OTHER_FORMAT = (
     (_CRASH, _CRASHED),
     (re.compile(r"\x1b\(0|┌"), "--formatter=pretty_table output"),
     (re.compile(r"\+-{3,}|\| *name |[╭│├]"), "rabbitmqadmin's table"),
-    (re.compile(r"name=\"[^\"]*\" "), "rabbitmqadmin's kvp format"),
-    (re.compile(r"\[{1,3}\{(?:name|queue_name|pid|channel_pid),"), "--formatter=erlang output"),
 )
 #: a first cell that is a figure or a time: a row of timings, not of queues
 _FIGURE = re.compile(
@@ -78,6 +83,8 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
             f"{where}: is empty: expected {EXPECTED} (rabbitmqctl prints its errors on stderr, "
             "and -q prints nothing for a vhost without queues)"
         )
+    if kind != SourceKind.MANAGEMENT and (ERLANG.search(text) or _ERLANG_NONE.search(text)):
+        return Form.TEXT
     if start[:1] in "{[" and looks_like_json(start):
         return Form.TIMINGS if kind is None and _is_timing(start) else Form.JSON
     if any(segment.json for segment in segments(text)):
