@@ -191,7 +191,7 @@ def _early(where: str, reason: str) -> Intake:
 
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
     # imported here: timings need none of them
-    from prefetch_advisor.sources import grids
+    from prefetch_advisor.sources import grids, key_values
     from prefetch_advisor.sources.erlang_lists import read_lists
     from prefetch_advisor.sources.json_documents import read_json
 
@@ -199,12 +199,16 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
     raw = _read_all(source)
     text = decode(raw)
     notes = source.damage
+    readers = {
+        Form.CSV: grids.read_csv,
+        Form.TSV: grids.read_tsv,
+        Form.DRAWN: grids.read_drawn,
+        Form.KEYED: key_values.read_keyed,
+    }
     if form is Form.JSON:
         intakes = read_json(text, where, options.kind, strict=strict)
-    elif form is Form.CSV:
-        intakes = grids.read_csv(text, where, strict)
-    elif form is Form.DRAWN:
-        intakes = grids.read_drawn(text, where, strict)
+    elif (reader := readers.get(form)) is not None:
+        intakes = reader(text, where, strict)
     else:
         if source.cut and not text.endswith("\n"):
             # half a number is another number

@@ -10,9 +10,10 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import SourceKind
 from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.columns import Role, read_name
-from prefetch_advisor.sources.grids import drawn, is_csv
+from prefetch_advisor.sources.grids import drawn, is_csv, is_tsv
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import decode
+from prefetch_advisor.sources.key_values import is_keyed
 from prefetch_advisor.sources.pasted import looks_like_json, segments
 from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS, PID, header_list
 from prefetch_advisor.sources.shell_lines import LONGEST_PROSE, command
@@ -59,6 +60,8 @@ class Form(StrEnum):
     TEXT = "rabbitmqctl text"
     DRAWN = "drawn tables"
     CSV = "rabbitmqctl CSV"
+    TSV = "rabbitmqadmin's tsv"
+    KEYED = "rabbitmqadmin's kvp or long"
     CELERY = "the log of a Celery worker"
     HISTOGRAMS = "histograms"
     JSON = "json"
@@ -93,6 +96,10 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         return Form.DRAWN
     if is_csv(text):
         return Form.CSV
+    if is_tsv(text):
+        return Form.TSV
+    if is_keyed(text):
+        return Form.KEYED
     if kind == SourceKind.MANAGEMENT:
         raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
     lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
