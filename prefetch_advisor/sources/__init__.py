@@ -191,7 +191,7 @@ def _early(where: str, reason: str) -> Intake:
 
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
     # imported here: timings need none of them
-    from prefetch_advisor.sources import grids, key_values
+    from prefetch_advisor.sources import fixed_width, grids, key_values
     from prefetch_advisor.sources.erlang_lists import read_lists
     from prefetch_advisor.sources.json_documents import read_json
 
@@ -204,6 +204,7 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
         Form.TSV: grids.read_tsv,
         Form.DRAWN: grids.read_drawn,
         Form.KEYED: key_values.read_keyed,
+        Form.FIXED: fixed_width.read_fixed,
     }
     if form is Form.JSON:
         intakes = read_json(text, where, options.kind, strict=strict)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import Intake
+from prefetch_advisor.sources.admin_cells import as_printed, entries, joined
 from prefetch_advisor.sources.fields import Doubts, shown
 from prefetch_advisor.sources.rabbitmqctl import build, named
 from prefetch_advisor.sources.rabbitmqctl_columns import (
@@ -28,7 +29,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _RULE = re.compile(r"[\s╭╮╰╯├┤┌┐└┘┬┴┼─│+|:=-]*[─=-]{2,}[\s╭╮╰╯├┤┌┐└┘┬┴┼─│+|:=-]*")
 _BARS = ("│", "|")
 #: what rabbitmqadmin calls the columns of rabbitmqctl
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "queue": "queue_name",
     "queue.name": "queue_name",
     "queue.vhost": "vhost",
@@ -42,8 +43,6 @@ _OTHER_NAMES = {
 _TEXTS = ("channel_details.name",)
 #: the same name for different things in two lists
 _OF_QUEUES = {"consumer_count": "consumers"}
-#: what rabbitmqadmin prints the entries of as columns of their own, with -d 2 and more
-_NESTED = ("arguments", "effective_policy_definition")
 _LISTING = re.compile(r"Listing \w[\w ]*? (?:for|in) vhost (.*?) \.\.\.")
 
 
@@ -165,9 +164,9 @@ def _plain(line: str) -> str:
     """A line without styles, its drawn bars and rules as characters."""
     if "\x1b" not in line:
         return line
-    line = _DRAWN.sub(lambda found: "│" if found[1] == "x" else "─" * len(found[1]), line)
-    # the header alone is bold; an escape in a name is a part of it
-    return _STYLE.sub("", line) if "\x1b[1m" in line else line
+    plain = _DRAWN.sub(lambda found: "│" if found[1] == "x" else "─" * len(found[1]), line)
+    # the header of what is drawn so is bold; elsewhere an escape is a part of a name
+    return _STYLE.sub("", plain) if plain != line and "\x1b[1m" in line else plain
 
 
 def _is_row(line: str) -> bool:
@@ -190,7 +189,7 @@ def list_of(cells: Sequence[str]) -> str | None:
 
 def _header(cells: Sequence[str]) -> tuple[str, dict[int, str]] | None:
     """A list and its columns by their place, by the names that rabbitmqctl has for them."""
-    renamed = [_OTHER_NAMES.get(cell.strip(), cell.strip()) for cell in cells]
+    renamed = [OTHER_NAMES.get(cell.strip(), cell.strip()) for cell in cells]
     for listed in ("consumers", "channels", "queues"):
         names = [_OF_QUEUES.get(name, name) if listed == "queues" else name for name in renamed]
         known = {i: name for i, name in enumerate(names) if name in COLUMNS[listed]}
@@ -247,17 +246,15 @@ def _rows(
         "text" if grid.columns[at] in _TEXTS else kind
         for at, kind in zip(known, column_types(listed, names), strict=True)
     ]
-    parts = [(at, *name.partition(".")) for at, name in enumerate(grid.columns)]
-    nested = [(at, name, entry) for at, name, _, entry in parts if entry and name in _NESTED]
     for number, wanted, found in grid.bad:
         doubts.bad_row(number, wanted, found)
     identity = names.index(_identity(listed, known) or names[0])
-    for number, cells in grid.rows:
+    for number, cells in joined(grid.rows, grid.columns):
         if len(cells) != len(grid.columns):
             wanted = f"{len(grid.columns)} cells ({', '.join(grid.columns)})"
             doubts.bad_row(number, wanted, f"{len(cells)}: {shown('|'.join(cells))}")
             continue
-        kept = [_as_printed(cells[at], kind) for at, kind in zip(known, types, strict=True)]
+        kept = [as_printed(cells[at], kind) for at, kind in zip(known, types, strict=True)]
         wrong = [at for at, kind in enumerate(types) if not fits(kept[at], kind)]
         if wrong:
             at = wrong[0]
@@ -266,34 +263,7 @@ def _rows(
             doubts.bad_row(number, f"a name in {names[identity]}", "an empty cell")
         else:
             row = dict(zip(names, map(value, kept, types), strict=True))
-            yield _with_ready(_entries(cells, nested) | row)
-
-
-def _entries(cells: Sequence[str], nested: Sequence[tuple[int, str, str]]) -> dict[str, object]:
-    """Arguments and the like, whose entries are columns of their own."""
-    found: dict[str, dict[str, object]] = {}
-    for at, name, entry in nested:
-        if cells[at]:
-            found.setdefault(name, {})[entry] = _entry(cells[at])
-    return dict(found)
-
-
-def _entry(cell: str) -> object:
-    """A value among arguments, as Python prints it."""
-    if cell in ("True", "False"):
-        return cell == "True"
-    return value(cell, "integer") if fits(cell, "integer") else cell
-
-
-def _as_printed(cell: str, kind: str) -> str:
-    """A cell as rabbitmqctl prints it: rabbitmqadmin writes True, None and x-priority: 5."""
-    if cell == "None" and kind != "text":
-        return ""
-    if kind == "boolean":
-        return cell.lower()
-    if kind == "list" and not cell.startswith(("[", "{", "#")):
-        return ""
-    return cell
+            yield _with_ready(row | entries(cells, grid.columns))
 
 
 def _with_ready(row: dict[str, object]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import SourceKind
 from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.columns import Role, read_name
+from prefetch_advisor.sources.fixed_width import is_fixed, refuse_untold
 from prefetch_advisor.sources.grids import drawn, is_csv, is_tsv
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import decode
@@ -61,6 +62,7 @@ class Form(StrEnum):
     DRAWN = "drawn tables"
     CSV = "rabbitmqctl CSV"
     TSV = "rabbitmqadmin's tsv"
+    FIXED = "rabbitmqadmin's columns"
     KEYED = "rabbitmqadmin's kvp or long"
     CELERY = "the log of a Celery worker"
     HISTOGRAMS = "histograms"
@@ -100,6 +102,8 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         return Form.TSV
     if is_keyed(text):
         return Form.KEYED
+    if is_fixed(text):
+        return Form.FIXED
     if kind == SourceKind.MANAGEMENT:
         raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
     lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
@@ -122,6 +126,7 @@ def _text_form(text: str, lines: list[str], where: str) -> Form:
     if "\0" in text:
         raise InputError(f"{where}: expected {EXPECTED}, found binary data")
     refuse_other_format(first, where)
+    refuse_untold(text, where)
     if _headerless(lines):
         return Form.TEXT
     if re.search(r"[,;\t]", first) or _FIGURE.fullmatch(first) or re.fullmatch(r"\W*\w+\W*", first):
