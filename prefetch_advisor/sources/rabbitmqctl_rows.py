@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,14 @@ from prefetch_advisor.sources.rabbitmqctl_columns import (
 )
 from prefetch_advisor.sources.recognise import split_cells
 
-_COLUMNS_BEFORE_3_8 = range(4, 7)
+#: of consumers before 3.8: up to 3.2, of some builds of 3.2 and 3.3, and from 3.3 on
+_BEFORE_3_8 = (
+    ("queue_name", "channel_pid", "consumer_tag", "ack_required"),
+    ("queue_name", "channel_pid", "consumer_tag", "ack_required", "arguments"),
+    ("queue_name", "channel_pid", "consumer_tag", "ack_required", "prefetch_count", "arguments"),
+)
+#: 3.6.1 prints such a row for a queue that has no consumers
+_NO_CONSUMERS = re.compile(r"\s*\[\](?:\s+\[\])+\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,8 @@ def parse_rows(
     rows = []
     joined: list[tuple[int, str, str]] = []
     for line in lines:
+        if listed == "consumers" and _NO_CONSUMERS.fullmatch(line.text):
+            continue
         cells = _cells(line.text, types)
         if cells is None or (identity >= 0 and not cells[identity]):
             doubts.bad_row(line.number, *_wrong(line.text, columns, types, identity))
@@ -128,29 +138,28 @@ def list_of_rows(lines: Sequence[Line]) -> str:
 
 
 def guess_columns(lines: Sequence[Line], listed: str, where: str) -> tuple[str, ...]:
-    """The default columns, where the rows can be such.
+    """The default columns of this or that version, where the rows can be such.
 
     Raises:
         InputError: they cannot; the message asks for the header.
     """
-    columns = DEFAULTS[listed]
-    types = column_types(listed, columns)
-    fitting = sum(
-        len(split_cells(line.text)) == len(columns) and _cells(line.text, types) is not None
-        for line in lines
+    rows = [line for line in lines if not _NO_CONSUMERS.fullmatch(line.text)] or lines
+    known: tuple[tuple[str, ...], ...] = (
+        DEFAULTS[listed],
+        *(_BEFORE_3_8 if listed == "consumers" else ()),
     )
-    if fitting * 2 > len(lines):
-        return columns
-    place = f"{where}:{lines[0].number}"
-    width = len(split_cells(lines[0].text))
-    if listed == "consumers" and width in _COLUMNS_BEFORE_3_8:
-        raise InputError(
-            f"{place}: {width} columns without a header, as list_consumers printed them before "
-            "3.8, are not read yet: expected a header (no -s, no --no-table-headers) or "
-            "--formatter=json"
+    for columns in known:
+        types = column_types(listed, columns)
+        fitting = sum(
+            len(split_cells(line.text)) == len(columns) and _cells(line.text, types) is not None
+            for line in rows
         )
+        if fitting * 2 > len(rows):
+            return columns
+    place = f"{where}:{rows[0].number}"
+    width = len(split_cells(rows[0].text))
     raise InputError(
         f"{place}: cannot tell the {width} columns of list_{listed} without their header: run it "
         "without -s and --no-table-headers, or put the command line with its columns before the "
-        f"rows (rabbitmqctl list_{listed} {' '.join(columns)}); found {shown(lines[0].text)}"
+        f"rows (rabbitmqctl list_{listed} {' '.join(known[0])}); found {shown(rows[0].text)}"
     )
