@@ -126,6 +126,10 @@ def _with_tab_inside(cells: Sequence[str], types: Sequence[str]) -> list[str] | 
     return joined
 
 
+def _pasted(line: str, listed: str) -> bool:
+    return listed == "consumers" and "\t" not in line
+
+
 def list_of_rows(lines: Sequence[Line]) -> str:
     """The list that rows without preamble and header are of, by where their pid stands."""
     for line in lines:
@@ -150,8 +154,10 @@ def guess_columns(lines: Sequence[Line], listed: str, where: str) -> tuple[str, 
     )
     for columns in known:
         types = column_types(listed, columns)
+        # single blanks are left where tabs were expanded: a pid among the cells makes it certain
         fitting = sum(
-            len(split_cells(line.text)) == len(columns) and _cells(line.text, types) is not None
+            (len(split_cells(line.text)) == len(columns) or _pasted(line.text, listed))
+            and _cells(line.text, types) is not None
             for line in rows
         )
         if fitting * 2 > len(rows):

@@ -237,7 +237,11 @@ def test_columns_that_cannot_be_told_ask_for_the_header(version: str, name: str)
 def test_every_version_s_consumers_are_read_without_a_header(start, pid, cells, prefetch, priority):
     """Up to 3.2 four columns, then five in some builds, six from 3.3 on, seven from 3.8 on."""
     row = f"foo\t{pid}\tctag\ttrue{cells}\n"
-    for text in (row, row.replace("\t", "    ")):
+    forms = [row, row.replace("\t", "    ")]
+    if start:
+        # tabs that were expanded may leave one blank
+        forms.append(row.replace("\t", "   ", 1).replace("\t", " "))
+    for text in forms:
         (intake,) = read(f"{start}{text}...done.\n")
         (first,) = intake.consumers
         assert (first.queue, first.tag, first.ack) == ("foo", "ctag", "manual")
