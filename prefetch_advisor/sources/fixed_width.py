@@ -61,19 +61,21 @@ class _Ruler:
     spans: tuple[tuple[int, int], ...]
     #: lines above its rows
     above: int = 0
-    #: what stands between two columns
-    between: str = " "
+    #: what stands between two columns, but for blanks
+    between: str = ""
 
     def cut(self, places: Sequence[str]) -> list[str] | None:
-        """The cells of a row; ``None``: something stands between two columns."""
+        """The cells of a row; ``None``: something else stands between two columns."""
         end = 0
-        cells = []
+        cells: list[str] = []
         for start, stop in self.spans:
-            if "".join(places[end:start]).strip(f" {self.between}"):
+            gap = "".join(places[end:start]).strip(" ")
+            # the outermost bars are not drawn in every style
+            if gap != self.between and (cells or gap):
                 return None
             cells.append("".join(places[start:stop]))
             end = stop
-        return None if "".join(places[end:]).strip(f" {self.between}") else cells
+        return cells if "".join(places[end:]).strip(" ") in ("", self.between) else None
 
 
 def is_fixed(text: str) -> bool:
@@ -114,8 +116,8 @@ def read_fixed(text: str, where: str, strict: bool = False) -> list[Intake]:
         if _FRAME.fullmatch(line.strip()):
             continue
         cells = ruler.cut(_places(line))
-        if cells is None:
-            grid.bad.append((number, "blanks between columns, as in other rows", shown(line)))
+        if cells is None or not any(map(str.strip, cells[1:])):
+            grid.bad.append((number, "cells in their columns, as in other rows", shown(line)))
         else:
             grid.rows.append((number, [cell.rstrip(" ") for cell in cells]))
     return intakes([grid], where, strict)
@@ -153,7 +155,7 @@ def _rulers(lines: Sequence[str]) -> Iterator[_Ruler]:
         starts = [found.start() for found in re.finditer(r"\S+", lines[0])]
         spans = list(zip(starts, [*(start - 3 for start in starts[1:]), 10_000], strict=True))
         if any(name in lines[0].split() for name in _OWN_NAMES):
-            yield from _under_header(lines[0], spans, 1, " ")
+            yield from _under_header(lines[0], spans, 1, "")
     yield from _without_header(lines)
 
 

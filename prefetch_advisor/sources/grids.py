@@ -12,6 +12,7 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import Intake
 from prefetch_advisor.sources.admin_cells import as_printed, entries, joined
 from prefetch_advisor.sources.fields import Doubts, shown
+from prefetch_advisor.sources.queue_names import no_name
 from prefetch_advisor.sources.rabbitmqctl import build, named
 from prefetch_advisor.sources.rabbitmqctl_columns import (
     COLUMNS,
@@ -189,6 +190,9 @@ def list_of(cells: Sequence[str]) -> str | None:
 
 def _header(cells: Sequence[str]) -> tuple[str, dict[int, str]] | None:
     """A list and its columns by their place, by the names that rabbitmqctl has for them."""
+    named_cells = [cell.strip() for cell in cells if cell.strip()]
+    if len(set(named_cells)) != len(named_cells):
+        return None
     renamed = [OTHER_NAMES.get(cell.strip(), cell.strip()) for cell in cells]
     for listed in ("consumers", "channels", "queues"):
         names = [_OF_QUEUES.get(name, name) if listed == "queues" else name for name in renamed]
@@ -251,7 +255,7 @@ def _rows(
     identity = names.index(_identity(listed, known) or names[0])
     for number, cells in joined(grid.rows, grid.columns):
         if len(cells) != len(grid.columns):
-            wanted = f"{len(grid.columns)} cells ({', '.join(grid.columns)})"
+            wanted = f"{len(grid.columns)} cells ({_listed(grid.columns)})"
             doubts.bad_row(number, wanted, f"{len(cells)}: {shown('|'.join(cells))}")
             continue
         kept = [as_printed(cells[at], kind) for at, kind in zip(known, types, strict=True)]
@@ -261,9 +265,16 @@ def _rows(
             doubts.bad_row(number, f"{EXPECTED[types[at]]} in {names[at]}", shown(kept[at]))
         elif not kept[identity]:
             doubts.bad_row(number, f"a name in {names[identity]}", "an empty cell")
+        elif listed != "channels" and (missing := no_name(kept[identity])) is not None:
+            doubts.bad_row(number, f"{missing[0]} in {names[identity]}", missing[1])
         else:
             row = dict(zip(names, map(value, kept, types), strict=True))
             yield _with_ready(row | entries(cells, grid.columns))
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """The columns in one line, whatever a spoilt header holds."""
+    return ", ".join(name if name.isprintable() else shown(name) for name in columns)
 
 
 def _with_ready(row: dict[str, object]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -59,7 +60,7 @@ def _runs(lines: Sequence[str]) -> Iterator[list[_Record]]:
     run: list[_Record] = []
     listed = None
     for record in _records(lines):
-        found = list_of(record.keys) if record is not None else None
+        found = _list_of(record.keys) if record is not None else None
         if record is None or (found is not None and listed is not None and found != listed):
             if run:
                 yield run
@@ -103,7 +104,7 @@ def _long(start: int, pairs: Sequence[tuple[str, str]]) -> _Record:
 
 def _grid(run: Sequence[_Record]) -> Grid:
     """Rows by the columns that most of them name: a name may look like one more column."""
-    named = Counter(one.keys for one in run if list_of(one.keys) and _distinct(one.keys))
+    named = Counter(one.keys for one in run if _list_of(one.keys) and _distinct(one.keys))
     columns = named.most_common(1)[0][0] if named else run[0].keys
     grid = Grid(list(columns))
     for one in run:
@@ -115,6 +116,11 @@ def _grid(run: Sequence[_Record]) -> Grid:
         else:
             grid.rows.append((one.line, list(cells)))
     return grid
+
+
+@functools.lru_cache(maxsize=256)
+def _list_of(keys: tuple[str, ...]) -> str | None:
+    return list_of(keys)
 
 
 def _distinct(keys: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.sources.fields import Doubts, shown
+from prefetch_advisor.sources.queue_names import names_end, no_name
 from prefetch_advisor.sources.rabbitmqctl_columns import (
     DEFAULTS,
     EXPECTED,
@@ -47,12 +48,26 @@ def parse_rows(
         identity = columns.index("name")
     rows = []
     joined: list[tuple[int, str, str]] = []
-    for line in lines:
+    # tabs are kept or expanded in all rows alike: a row without any is none of theirs
+    tabbed = len(columns) > 1 and len(lines) > 0 and "\t" in lines[0].text
+    alone = len(columns) == 1 and listed in ("queues", "consumers")
+    names = names_end([line.text for line in lines]) if alone else len(lines)
+    for place, line in enumerate(lines):
         if listed == "consumers" and _NO_CONSUMERS.fullmatch(line.text):
             continue
-        cells = _cells(line.text, types)
-        if cells is None or (identity >= 0 and not cells[identity]):
-            doubts.bad_row(line.number, *_wrong(line.text, columns, types, identity))
+        cells = None if tabbed and "\t" not in line.text else _cells(line.text, types)
+        if cells is None:
+            doubts.bad_row(line.number, *_wrong(line.text, columns, types))
+            continue
+        wrong = _no_name(cells[identity], listed) if identity >= 0 else None
+        # the name alone of its column is a header, whole or cut
+        header = (
+            identity >= 0 and cells[identity] == columns[identity] and sum(map(bool, cells)) == 1
+        )
+        if place >= names or header:
+            wrong = "a name", f"a row of another list: {shown(line.text)}"
+        if wrong is not None:
+            doubts.bad_row(line.number, f"{wrong[0]} in {columns[identity]}", wrong[1])
             continue
         if "\t" in line.text and (at := _with_tab(cells)) is not None:
             joined.append((line.number, columns[at], cells[at]))
@@ -67,13 +82,18 @@ def parse_rows(
     return rows
 
 
+def _no_name(cell: str, listed: str) -> tuple[str, str] | None:
+    """What was expected where a row names nothing, and what was found."""
+    if listed in ("queues", "consumers"):
+        return no_name(cell)
+    return None if cell else ("a name", "an empty cell")
+
+
 def _with_tab(cells: Sequence[str]) -> int | None:
     return next((at for at, cell in enumerate(cells) if "\t" in cell), None)
 
 
-def _wrong(
-    line: str, columns: Sequence[str], types: Sequence[str], identity: int
-) -> tuple[str, str]:
+def _wrong(line: str, columns: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
     """What was expected of a row that does not fit, and what was found."""
     cells = [line] if len(columns) == 1 else split_cells(line)
     if len(cells) != len(columns):
@@ -82,7 +102,7 @@ def _wrong(
     for column, kind, cell in zip(columns, types, cells, strict=True):
         if not fits(cell, kind):
             return f"{EXPECTED[kind]} in {column}", shown(cell)
-    return f"a name in {columns[identity]}", "an empty cell"
+    return "cells of their types", shown(line)
 
 
 def _cells(line: str, types: Sequence[str]) -> list[str] | None:
@@ -157,7 +177,7 @@ def guess_columns(lines: Sequence[Line], listed: str, where: str) -> tuple[str, 
         # single blanks are left where tabs were expanded: a pid among the cells makes it certain
         fitting = sum(
             (len(split_cells(line.text)) == len(columns) or _pasted(line.text, listed))
-            and _cells(line.text, types) is not None
+            and any((_cells(line.text, types) or ("",))[1:])
             for line in rows
         )
         if fitting * 2 > len(rows):

@@ -35,7 +35,7 @@ _CRASH = re.compile(r"Stack trace:$")
 _NAMES = "|".join(sorted({name for columns in COLUMNS.values() for name in columns}))
 #: where a list begins as Erlang terms: proplists in brackets, an empty one of a queue without any
 ERLANG = re.compile(
-    rf"^[ \t]*(?=\[[\[\]\s,]{{0,2000}}#?\{{\s*(?:{_NAMES})\s*(?:,|=>))", re.MULTILINE
+    rf"^[ \t]*(?=\[[\[\]\s,]{{0,200}}#?\{{\s*(?:{_NAMES})\s*(?:,|=>))", re.MULTILINE
 )
 ERLANG_EMPTY = re.compile(r"[ \t]*\[[\[\]\s,]*\][ \t\r]*(?:\n|\Z)")
 _ERLANG_NONE = re.compile(r"^Listing [^\n]* \.\.\.\r?\n\s*\[[\[\]\s,]*\]", re.MULTILINE)
@@ -46,7 +46,8 @@ _OTHER_FORMAT = (
 )
 #: a first cell that is a figure or a time: a row of timings, not of queues
 _FIGURE = re.compile(
-    r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
+    # possessive: a long run of blanks would be divided in every way
+    r"[\s\"']*+[-+]?\.?\d[\d.,:TZ/_ eE+-]*+\s*+(?:ns|us|µs|ms|sec|s|min|m|h)?+[\s\"']*+"
 )
 _HEAD_LINES = 200
 #: most rows of timings: neither a header, nor prose, nor a command

@@ -1,0 +1,51 @@
+"""Whether what stands where a queue's name is expected can be one, or is a row of another list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prefetch_advisor.sources.fields import shown
+
+#: AMQP carries names in short strings
+LONGEST = 255
+#: what stands in other columns than that of the name
+_FIGURE = re.compile(r"-?\d+(?:\.\d+)?|true|false|<[^<>\s]+\.\d+\.\d+>|\[.*\]", re.DOTALL)
+#: rows of JSON, Erlang terms, kvp, CSV and drawn tables
+_OTHER_FORM = re.compile(
+    r"""[\[\]] | \s*,?\[?\{"\w+":.*
+      | [\s\[\]{},]*\{(?:<<|[a-z_]+,).*
+      | [\w.]+="[^"]*"\ [\w.]+=?.*
+      | "(?:[^"]|"")*"(?:,"(?:[^"]|"")*")+
+      | \s*[|│].*[|│]\s* | \ [\w.]+\s*\|\ .* | [^|]*\ \|\ [^|]*\ \|\ .* | [-+]{5,}
+      | \s{2,}[a-z_.]+:\ .* | (?:\S+(?:\ \S+)*\ {2,}){4,}.*
+    """,
+    re.VERBOSE,
+)
+
+
+def too_long(name: str) -> bool:
+    """Whether no queue can have this name."""
+    return len(name) > LONGEST or len(name.encode("utf-8", "surrogatepass")) > LONGEST
+
+
+def no_name(cell: str) -> tuple[str, str] | None:
+    """What was expected in place of a cell that is no name, and what was found."""
+    if not cell:
+        return "a name", "an empty cell"
+    if too_long(cell):
+        return f"a name of at most {LONGEST} bytes", shown(cell)
+    parts = cell.split("\t")
+    figures = any(_FIGURE.fullmatch(part) for part in parts if part)
+    # a name may hold a tab, but these are cells
+    if len(parts) > 3 or (len(parts) > 1 and figures):
+        return "a name", f"cells of another list: {shown(cell)}"
+    return None
+
+
+def names_end(lines: Sequence[str]) -> int:
+    """How many lines of a list of nothing but names come before rows of another form."""
+    for at, line in enumerate(lines):
+        if _OTHER_FORM.fullmatch(line) is not None:
+            return at
+    return len(lines)
