@@ -20,6 +20,7 @@ from prefetch_advisor.commands.option_types import (
     rate,
     round_trip,
 )
+from prefetch_advisor.commands.reading_options import reading
 from prefetch_advisor.errors import ExitCode, UsageError
 
 PROGRAM = "prefetch-advisor"
@@ -85,12 +86,7 @@ def cli(context: click.Context) -> int:
 
 @cli.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
-@click.option(
-    "--from",
-    "kind",
-    type=click.Choice(["timings", "rabbitmqctl", "management"]),
-    help="What the inputs are, where their content does not tell.",
-)
+@reading
 @click.option(
     "--queue", "queues", multiple=True, metavar="NAME", help="Only this queue; repeatable."
 )
@@ -188,16 +184,6 @@ def cli(context: click.Context) -> int:
     metavar="TIME",
     help="Work the present backlog off within this time, such as 10min.",
 )
-@click.option(
-    "--unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Unit of times that carry none."
-)
-@click.option(
-    "--interval",
-    type=duration(),
-    metavar="TIME",
-    help="Time between inputs that show the same queues again, such as 5s.",
-)
-@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be read.")
 @click.option(
     "--format",
     "format_",

@@ -13,12 +13,12 @@ LONGEST = 255
 _FIGURE = re.compile(r"-?\d+(?:\.\d+)?|true|false|<[^<>\s]+\.\d+\.\d+>|\[.*\]", re.DOTALL)
 #: rows of JSON, Erlang terms, kvp, CSV and drawn tables
 _OTHER_FORM = re.compile(
-    r"""[\[\]] | \s*,?\[?\{"\w+":.*
+    r"""\s*,?\[?\{"\w+":.*
       | [\s\[\]{},]*\{(?:<<|[a-z_]+,).*
       | [\w.]+="[^"]*"\ [\w.]+=?.*
       | "(?:[^"]|"")*"(?:,"(?:[^"]|"")*")+
       | \s*[|│].*[|│]\s* | \ [\w.]+\s*\|\ .* | [^|]*\ \|\ [^|]*\ \|\ .* | [-+]{5,}
-      | \s{2,}[a-z_.]+:\ .* | (?:\S+(?:\ \S+)*\ {2,}){4,}.*
+      | \s{2,}[a-z_.]+:\ .*
     """,
     re.VERBOSE,
 )
@@ -26,7 +26,7 @@ _OTHER_FORM = re.compile(
 
 def too_long(name: str) -> bool:
     """Whether no queue can have this name."""
-    return len(name) > LONGEST or len(name.encode("utf-8", "surrogatepass")) > LONGEST
+    return len(name) > LONGEST or len(name.encode("utf-8", "replace")) > LONGEST
 
 
 def no_name(cell: str) -> tuple[str, str] | None:
@@ -43,9 +43,15 @@ def no_name(cell: str) -> tuple[str, str] | None:
     return None
 
 
+def bracket(line: str) -> bool:
+    """Whether a line is one end of a JSON list rather than a name."""
+    return line in ("[", "]")
+
+
 def names_end(lines: Sequence[str]) -> int:
     """How many lines of a list of nothing but names come before rows of another form."""
     for at, line in enumerate(lines):
-        if _OTHER_FORM.fullmatch(line) is not None:
+        # four blanks part cells
+        if _OTHER_FORM.fullmatch(line) is not None or "    " in line.strip():
             return at
     return len(lines)

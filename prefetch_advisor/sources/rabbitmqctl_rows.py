@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.sources.fields import Doubts, shown
-from prefetch_advisor.sources.queue_names import names_end, no_name
+from prefetch_advisor.sources.queue_names import bracket, names_end, no_name
 from prefetch_advisor.sources.rabbitmqctl_columns import (
     DEFAULTS,
     EXPECTED,
@@ -64,7 +64,7 @@ def parse_rows(
         header = (
             identity >= 0 and cells[identity] == columns[identity] and sum(map(bool, cells)) == 1
         )
-        if place >= names or header:
+        if place >= names or header or (alone and bracket(line.text)):
             wrong = "a name", f"a row of another list: {shown(line.text)}"
         if wrong is not None:
             doubts.bad_row(line.number, f"{wrong[0]} in {columns[identity]}", wrong[1])

@@ -70,8 +70,12 @@ class Form(StrEnum):
     JSON = "json"
 
 
-def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
+def recognise_input(
+    head: bytes, where: str, kind: str | None = None, columns: bool = False
+) -> Form:
     """The form of an input that begins with ``head``; ``kind`` is what the user says it is.
+
+    With ``columns``, the user named those of timings that have no header.
 
     Raises:
         InputError: it is nothing that can be read; the message says what was expected.
@@ -111,10 +115,10 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
     if kind == SourceKind.RABBITMQCTL:
         _refuse_complaint(lines, where)
         return Form.TEXT
-    return _text_form(text, lines, where)
+    return _text_form(text, lines, where, columns)
 
 
-def _text_form(text: str, lines: list[str], where: str) -> Form:
+def _text_form(text: str, lines: list[str], where: str, columns: bool) -> Form:
     first = next((line for line in lines if line.strip()), "")
     _refuse_complaint(lines, where)
     if any(is_listing(line) for line in lines):
@@ -128,7 +132,7 @@ def _text_form(text: str, lines: list[str], where: str) -> Form:
         raise InputError(f"{where}: expected {EXPECTED}, found binary data")
     refuse_other_format(first, where)
     refuse_untold(text, where)
-    if _headerless(lines):
+    if _with_pids(lines) or (not columns and _counts(lines)):
         return Form.TEXT
     if re.search(r"[,;\t]", first) or _FIGURE.fullmatch(first) or re.fullmatch(r"\W*\w+\W*", first):
         return Form.TIMINGS
@@ -214,11 +218,16 @@ def _not_read(where: str, name: str) -> str:
     return f"{where}: {name} is not read yet: {instead}"
 
 
-def _headerless(lines: list[str]) -> bool:
+def _with_pids(lines: list[str]) -> bool:
+    """Whether these are rows of consumers or channels."""
+    cells = [split_cells(line) for line in lines if line.strip()]
+    return any(len(row) > 1 and any(PID.fullmatch(cell) for cell in row) for row in cells)
+
+
+def _counts(lines: list[str]) -> bool:
+    """Whether these are rows of names and whole numbers."""
     rows = [line for line in lines if line.strip()][:-1] or [line for line in lines if line.strip()]
     cells = [split_cells(line) for line in rows]
-    if any(len(row) > 1 and any(PID.fullmatch(cell) for cell in row) for row in cells):
-        return True
     counted = sum(
         len(row) > 1
         and "\t" in line

@@ -143,7 +143,7 @@ def _said(name: str, text: str) -> bool:
     if any(form.lower() in lower for form in _json(name)):
         return True
     return any(form in text or form in plain for form in forms) or any(
-        form in re.sub(r"\s", "", text) for form in _numbers(name)
+        form in re.sub(r"\s|(?<!\d)0+(?=\d)", "", text) for form in _numbers(name)
     )
 
 

@@ -152,6 +152,13 @@ def test_columns_may_come_in_any_order(rng: random.Random, version: str) -> None
     ]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_stream_of_json_names_the_queues_as_its_list_does(version: str) -> None:
+    """Up to 4.0 rabbitmqctl prints the digits of an escape reversed, in both."""
+    stream = document(f"{version}/ctl/list_queues_json_stream.json")
+    assert {row.name for row in stream.queues} == api_names(version)
+
+
 PASTE = """\
 Last login: Mon May  6 09:12:44 on ttys001
 ops@mq1:~$ sudo rabbitmqctl list_queues -p shop name messages_ready consumers
