@@ -83,13 +83,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         inputs=options["inputs"],
         live=live.build(options),
         probe=options["rtt"] == PROBE,
-        reading=InputOptions(
-            kind=options["kind"],
-            unit=options["unit"],
-            strict=options["strict"],
-            columns=tuple(options["columns"].split(",")) if options["columns"] else (),
-            queue_label=options["queue_label"],
-        ),
+        reading=_reading(options),
         interval=options["interval"],
         selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
@@ -118,6 +112,16 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         all_queues=options["all_queues"],
         client=options["client"],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
+    )
+
+
+def _reading(options: dict[str, Any]) -> InputOptions:
+    return InputOptions(
+        kind=options["kind"],
+        unit=options["unit"],
+        strict=options["strict"],
+        columns=tuple(options["columns"].split(",")) if options["columns"] else (),
+        queue_label=options["queue_label"],
     )
 
 

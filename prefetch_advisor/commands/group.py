@@ -224,10 +224,10 @@ def advise(**options: Any) -> int:
     guest, or rabbitmqctl where nothing listens there. Nothing is ever changed on it.
 
     INPUT is any number of files, or - for standard input: message timings (CSV, TSV, JSON lines, a
-    column of numbers), rabbitmqctl list_queues, list_consumers and list_channels output, and saved
-    management API answers (/api/queues, /api/consumers, /api/channels, /api/connections,
-    /api/nodes, /api/overview). What each is shows from its content. Standard input is read by
-    itself when it is a pipe or a file and no INPUT is given.
+    column of numbers), lists of rabbitmqctl (list_queues, list_consumers, list_channels) and of
+    rabbitmqadmin, and saved management API answers (/api/queues, /api/consumers, /api/channels,
+    /api/connections, /api/nodes, /api/overview). What each is shows from its content. Standard
+    input is read by itself when it is a pipe or a file and no INPUT is given.
     """
     from prefetch_advisor.commands import advise as command
 

@@ -20,8 +20,8 @@ from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS, PID, header_li
 from prefetch_advisor.sources.shell_lines import LONGEST_PROSE, command
 
 EXPECTED = (
-    "timings (CSV, JSON Lines or a column of numbers), rabbitmqctl list_queues, list_consumers or "
-    "list_channels output, or JSON saved from the management API"
+    "timings (CSV, JSON Lines or a column of numbers), lists of queues, consumers or channels of "
+    "rabbitmqctl or rabbitmqadmin, or JSON saved from the management API"
 )
 _PREAMBLE = re.compile(r"Listing (\w[\w ]*?)(?: (?:for|in) vhost (.*?))? \.\.\.")
 _DECORATION = re.compile(r"Timeout: [\d.]+ seconds \.\.\.")
