@@ -105,11 +105,14 @@ def _long(start: int, pairs: Sequence[tuple[str, str]]) -> _Record:
 def _grid(run: Sequence[_Record]) -> Grid:
     """Rows by the columns that most of them name: a name may look like one more column."""
     named = Counter(one.keys for one in run if _list_of(one.keys) and _distinct(one.keys))
-    columns = named.most_common(1)[0][0] if named else run[0].keys
+    # of as many, the longer: a row that was cut names fewer
+    columns = max(named, key=lambda keys: (named[keys], len(keys))) if named else run[0].keys
     grid = Grid(list(columns))
     for one in run:
-        whole = one.values if one.keys == columns else None
-        cells = _split(one.text, columns) if one.values is None else whole
+        cells: Sequence[str] | None = one.values if one.keys == columns else None
+        # columns that no second row confirms say nothing of others
+        if one.values is None and (one.keys == columns or named[columns] > 1):
+            cells = _split(one.text, columns)
         if cells is None:
             wanted = f"values of {', '.join(columns[:8])}{', ...' if columns[8:] else ''}"
             grid.bad.append((one.line, wanted, shown(one.text)))

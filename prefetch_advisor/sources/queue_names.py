@@ -6,19 +6,22 @@ import re
 from collections.abc import Sequence
 
 from prefetch_advisor.sources.fields import shown
+from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS
 
 #: AMQP carries names in short strings
 LONGEST = 255
+_COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)
+_KEY = re.compile(r"\s*([a-z_.]+):(?: .*)?")
 #: what stands in other columns than that of the name
-_FIGURE = re.compile(r"-?\d+(?:\.\d+)?|true|false|<[^<>\s]+\.\d+\.\d+>|\[.*\]", re.DOTALL)
+_FIGURE = re.compile(r"-?\d+(?:\.\d+)?|true|false|<[^<>\s]+>?|\[.*\]", re.DOTALL)
 #: rows of JSON, Erlang terms, kvp, CSV and drawn tables
 _OTHER_FORM = re.compile(
     r"""\s*,?\[?\{"\w+":.*
       | [\s\[\]{},]*\{(?:<<|[a-z_]+,).*
       | [\w.]+="[^"]*"\ [\w.]+=?.*
       | "(?:[^"]|"")*"(?:,"(?:[^"]|"")*")+
-      | \s*[|│].*[|│]\s* | \ [\w.]+\s*\|\ .* | [^|]*\ \|\ [^|]*\ \|\ .* | [-+]{5,}
-      | \s{2,}[a-z_.]+:\ .*
+      | \s*[|│].*[|│]\s* | \ [\w.]+\s*\|\ .* | [^|]*\ \|\ [^|]*\ \|\ .*
+      | [\s╭╮╰╯├┤┌┐└┘┬┴┼─│+|:.=-]{5,} | Listing\ [a-z]+(?:\ .*)? | Timeout:.*
     """,
     re.VERBOSE,
 )
@@ -35,6 +38,8 @@ def no_name(cell: str) -> tuple[str, str] | None:
         return "a name", "an empty cell"
     if too_long(cell):
         return f"a name of at most {LONGEST} bytes", shown(cell)
+    if cell[-1] == ":" and cell[:-1] in _COLUMNS:
+        return "a name", f"the name of a column: {shown(cell)}"
     parts = cell.split("\t")
     figures = any(_FIGURE.fullmatch(part) for part in parts if part)
     # a name may hold a tab, but these are cells
@@ -51,7 +56,12 @@ def bracket(line: str) -> bool:
 def names_end(lines: Sequence[str]) -> int:
     """How many lines of a list of nothing but names come before rows of another form."""
     for at, line in enumerate(lines):
+        found = _KEY.fullmatch(line)
         # four blanks part cells
-        if _OTHER_FORM.fullmatch(line) is not None or "    " in line.strip():
+        if (
+            _OTHER_FORM.fullmatch(line) is not None
+            or "    " in line
+            or (found is not None and found[1] in _COLUMNS)
+        ):
             return at
     return len(lines)

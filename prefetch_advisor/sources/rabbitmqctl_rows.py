@@ -60,9 +60,9 @@ def parse_rows(
             doubts.bad_row(line.number, *_wrong(line.text, columns, types))
             continue
         wrong = _no_name(cells[identity], listed) if identity >= 0 else None
-        # the name alone of its column is a header, whole or cut
-        header = (
-            identity >= 0 and cells[identity] == columns[identity] and sum(map(bool, cells)) == 1
+        # the header again, whole or cut
+        header = identity >= 0 and all(
+            cell in ("", column) for cell, column in zip(cells, columns, strict=True)
         )
         if place >= names or header or (alone and bracket(line.text)):
             wrong = "a name", f"a row of another list: {shown(line.text)}"

@@ -127,6 +127,9 @@ def invented(one: Spoilt, intakes: list[Intake]) -> list[str]:
         # without a UTF-8 locale names are escaped; beside other text they stay as they are
         if name in true or (name.isascii() and unescape(name)[0] in true):
             continue
+        # ESC of a document whose first line is gone, by which its reversed digits are known
+        if name.replace("\ub100", "\x1b") in true:
+            continue
         if one.by_line:
             whole = one.cut and any(known.startswith(name) for known in true)
         else:
@@ -142,7 +145,9 @@ def _said(name: str, text: str) -> bool:
     lower = text.lower()
     if any(form.lower() in lower for form in _json(name)):
         return True
-    return any(form in text or form in plain for form in forms) or any(
+    # a backslash in front of any character may be an escape
+    texts = (text, plain, text.replace("\\", ""))
+    return any(form in one for form in forms for one in texts) or any(
         form in re.sub(r"\s|(?<!\d)0+(?=\d)", "", text) for form in _numbers(name)
     )
 
