@@ -35,7 +35,8 @@ def joined(rows: Rows, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]
     goes_on = {at for at, column in enumerate(columns) if column in _OF_LINES}
     for number, cells in rows:
         filled = {at for at, cell in enumerate(cells) if cell.strip()}
-        if last is not None and filled and filled <= goes_on and len(cells) == len(columns):
+        whole = last is not None and len(last[1]) == len(cells) == len(columns)
+        if last is not None and whole and filled and filled <= goes_on:
             for at in filled:
                 last[1][at] += f",{cells[at].strip()}"
             continue

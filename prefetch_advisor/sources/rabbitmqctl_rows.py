@@ -64,7 +64,7 @@ def parse_rows(
         header = identity >= 0 and all(
             cell in ("", column) for cell, column in zip(cells, columns, strict=True)
         )
-        if place >= names or header or (alone and bracket(line.text)):
+        if wrong is None and (place >= names or header or (alone and bracket(line.text))):
             wrong = "a name", f"a row of another list: {shown(line.text)}"
         if wrong is not None:
             doubts.bad_row(line.number, f"{wrong[0]} in {columns[identity]}", wrong[1])

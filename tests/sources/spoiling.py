@@ -131,7 +131,8 @@ def invented(one: Spoilt, intakes: list[Intake]) -> list[str]:
         if name.replace("\ub100", "\x1b") in true:
             continue
         if one.by_line:
-            whole = one.cut and any(known.startswith(name) for known in true)
+            ends = one.text.endswith(name) and "\t" not in name
+            whole = one.cut and (ends or any(known.startswith(name) for known in true))
         else:
             whole = _said(name, one.text)
         if not whole:
@@ -164,9 +165,11 @@ def _erlang(name: str) -> Iterator[str]:
     raw = name.encode("utf-8", "surrogateescape")
     for shown in (name, raw.decode("latin-1")):
         escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
-        for character, escape in (("\x1b", "\\e"), ("\t", "\\t"), ("\x7f", "\\d")):
-            escaped = escaped.replace(character, escape)
+        for character, letter in zip("\x1b\t\x7f\v\b\f\n\r", "etdvbfnr", strict=True):
+            escaped = escaped.replace(character, f"\\{letter}")
         yield escaped
+        # what a backslash makes of the s behind it
+        yield escaped.replace(" ", "\\s")
 
 
 def _numbers(name: str) -> Iterator[str]:

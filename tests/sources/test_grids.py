@@ -105,3 +105,13 @@ def test_any_name_survives_csv(rows):
     assert is_csv(text.getvalue())
     (intake,) = read_csv(text.getvalue(), "t")
     assert [(row.name, row.ready) for row in intake.queues] == rows
+
+
+def test_a_line_that_goes_on_below_a_row_that_is_cut_is_no_part_of_it():
+    table = (
+        "| name | arguments | messages |\n|---|---|---|\n| a | x: 1 | 3 |\n|  | y: true |  |\n"
+        "| b |\n|  | z: 2 |  |\n"
+    )
+    (intake,) = read_drawn(table, "t")
+    assert [(row.name, row.messages) for row in intake.queues] == [("a", 3)]
+    assert [bad.line for bad in intake.bad_rows] == [5, 6]
