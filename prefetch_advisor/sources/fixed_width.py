@@ -63,6 +63,8 @@ class _Ruler:
     above: int = 0
     #: what stands between two columns, but for blanks
     between: str = ""
+    #: the list whose columns they are taken for; "" where a header names them
+    listed: str = ""
 
     def cut(self, places: Sequence[str]) -> list[str] | None:
         """The cells of a row; ``None``: something else stands between two columns."""
@@ -116,7 +118,8 @@ def read_fixed(text: str, where: str, strict: bool = False) -> list[Intake]:
         if _FRAME.fullmatch(line.strip()):
             continue
         cells = ruler.cut(_places(line))
-        if cells is None or not any(map(str.strip, cells[1:])):
+        told = not ruler.listed or _fits(ruler.listed, ruler.columns, cells)
+        if cells is None or not told or not any(map(str.strip, cells[1:])):
             grid.bad.append((number, "cells in their columns, as in other rows", shown(line)))
         else:
             grid.rows.append((number, [cell.rstrip(" ") for cell in cells]))
@@ -191,7 +194,7 @@ def _without_header(lines: Sequence[str]) -> Iterator[_Ruler]:
         missing = len(columns) - len(spans)
         if missing == 0 or (behind < 0 < missing):
             filled = [*spans, *[(width, width)] * missing]
-            ruler = _Ruler(columns, tuple(filled))
+            ruler = _Ruler(columns, tuple(filled), listed=listed)
             fitting = sum(_fits(listed, columns, ruler.cut(row)) for row in rows)
             # spoilt rows are told, each by its line
             if fitting * 10 >= len(rows) * 9:
