@@ -67,6 +67,8 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         ("--queue-pattern", (options["queue_pattern"],)),
         ("--vhost", (options["vhost"],)),
         ("--output", (options["output"],)),
+        ("--columns", (options["columns"],)),
+        ("--queue-label", (options["queue_label"],)),
     ):
         if "" in values:
             raise UsageError(f"{name} is empty: give a value, or leave the option out")
@@ -81,7 +83,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         inputs=options["inputs"],
         live=live.build(options),
         probe=options["rtt"] == PROBE,
-        reading=InputOptions(kind=options["kind"], unit=options["unit"], strict=options["strict"]),
+        reading=_reading(options),
         interval=options["interval"],
         selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
@@ -110,6 +112,16 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         all_queues=options["all_queues"],
         client=options["client"],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
+    )
+
+
+def _reading(options: dict[str, Any]) -> InputOptions:
+    return InputOptions(
+        kind=options["kind"],
+        unit=options["unit"],
+        strict=options["strict"],
+        columns=tuple(options["columns"].split(",")) if options["columns"] else (),
+        queue_label=options["queue_label"],
     )
 
 

@@ -21,6 +21,7 @@ from prefetch_advisor.commands.option_types import (
     rate,
     round_trip,
 )
+from prefetch_advisor.commands.reading_options import reading
 from prefetch_advisor.commands.simulate_options import simulate_options
 from prefetch_advisor.errors import ExitCode, UsageError
 
@@ -87,12 +88,7 @@ def cli(context: click.Context) -> int:
 
 @cli.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
-@click.option(
-    "--from",
-    "kind",
-    type=click.Choice(["timings", "rabbitmqctl", "management"]),
-    help="What the inputs are, where their content does not tell.",
-)
+@reading
 @click.option(
     "--queue", "queues", multiple=True, metavar="NAME", help="Only this queue; repeatable."
 )
@@ -191,16 +187,6 @@ def cli(context: click.Context) -> int:
     help="Work the present backlog off within this time, such as 10min.",
 )
 @click.option(
-    "--unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Unit of times that carry none."
-)
-@click.option(
-    "--interval",
-    type=duration(),
-    metavar="TIME",
-    help="Time between inputs that show the same queues again, such as 5s.",
-)
-@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be read.")
-@click.option(
     "--format",
     "format_",
     type=click.Choice(["table", "json", "csv", "markdown"]),
@@ -240,10 +226,10 @@ def advise(**options: Any) -> int:
     guest, or rabbitmqctl where nothing listens there. Nothing is ever changed on it.
 
     INPUT is any number of files, or - for standard input: message timings (CSV, TSV, JSON lines, a
-    column of numbers), rabbitmqctl list_queues, list_consumers and list_channels output, and saved
-    management API answers (/api/queues, /api/consumers, /api/channels, /api/connections,
-    /api/nodes, /api/overview). What each is shows from its content. Standard input is read by
-    itself when it is a pipe or a file and no INPUT is given.
+    column of numbers), lists of rabbitmqctl (list_queues, list_consumers, list_channels) and of
+    rabbitmqadmin, and saved management API answers (/api/queues, /api/consumers, /api/channels,
+    /api/connections, /api/nodes, /api/overview). What each is shows from its content. Standard
+    input is read by itself when it is a pipe or a file and no INPUT is given.
     """
     from prefetch_advisor.commands import advise as command
 
