@@ -78,7 +78,7 @@ DOORS = {
     "scipy": {"prefetch_advisor.statistics"},
 }
 #: importing these costs more than answering ``--help``
-HEAVY = ("numpy", "scipy", "rich", "requests", "pika")
+HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml")
 
 
 def modules() -> dict[str, Path]:
@@ -169,7 +169,9 @@ def test_a_heavy_package_has_one_door(package):
     assert found <= DOORS[package]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["advise", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["advise", "--help"], ["lint", "--help"], ["--version"]]
+)
 def test_help_pays_for_nothing_it_does_not_use(arguments):
     program = (
         "import sys\n"

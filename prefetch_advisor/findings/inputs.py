@@ -1,6 +1,6 @@
 """PA0xx: what could not be judged, and why.
 
-Reserved by the design and not raised yet: PA006 unparsable-file, PA007 unreachable.
+Reserved by the design and not raised yet: PA007 unreachable.
 """
 
 from prefetch_advisor.findings.rule import CONFIRMS, DOCS, Rule
@@ -65,4 +65,29 @@ NOT_JUDGED = Rule(
     "timings only, or a queue whose node is down",
     "timings beside /api/queues, /api/consumers and /api/channels",
     DOCS + "monitoring",
+)
+UNPARSABLE_FILE = Rule(
+    "PA006",
+    "unparsable-file",
+    Severity.ERROR,
+    "A file that lint should read is not what its name and content promise.",
+    "What cannot be read cannot be checked, and the program it is for will refuse it too.",
+    "Mend the file at the line that is named.",
+    "[[queues]\nname = 'tasks'\n",
+    "[[queues]]\nname = 'tasks'\nprefetch = 10\n",
+    DOCS + "configure",
+    file="prefetch-advisor.toml",
+)
+STALE_SUPPRESSION = Rule(
+    "PA008",
+    "stale-suppression",
+    Severity.INFO,
+    "A comment silences a finding that is not there, or names none that exists (a warning).",
+    "What it was for is gone; left behind, it will hide the next one, which nobody has seen.",
+    "Remove the comment, or the code from its brackets; mend the code where it is misspelt.",
+    '# prefetch-advisor: ignore[PA006] read by another program\n[[queues]]\nname = "tasks"\n'
+    "prefetch = 10\n",
+    '# read by another program too\n[[queues]]\nname = "tasks"\nprefetch = 10\n',
+    CONFIRMS + "#channel-qos-prefetch",
+    file="prefetch-advisor.toml",
 )

@@ -24,6 +24,8 @@ class Rule:
     bad: str
     good: str
     url: str
+    #: the file that ``bad`` and ``good`` are the whole text of, for rules of lint; empty: prose
+    file: str = ""
 
     def finding(
         self, subject: str, message: str, help_: str | None = None, severity: Severity | None = None

@@ -1,0 +1,47 @@
+"""Lint: files -> facts -> findings -> what the settings, comments and the baseline leave of them.
+
+Nothing that is read is imported or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from prefetch_advisor.findings import inputs
+from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.judges import JUDGES
+from prefetch_advisor.lint.kinds.kind import Kind, Unparsable
+from prefetch_advisor.model.lint import LintFinding
+
+
+def facts_of(file: SourceFile, kind: Kind) -> Iterator[object]:
+    """What a file says; a file that cannot be parsed is a finding, not the end of the run."""
+    try:
+        yield from kind.read(file)
+    except (Unparsable, RecursionError) as raised:
+        error = raised if isinstance(raised, Unparsable) else Unparsable("nested too deeply")
+        finding = inputs.UNPARSABLE_FILE.finding(file.path, f"not {kind.name}: {error}")
+        yield LintFinding(finding, file.place(error.line, error.column))
+
+
+def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
+    """The findings of all files: those certain from one file, and those of the judges."""
+    yield from (fact for fact in facts if isinstance(fact, LintFinding))
+    for each in JUDGES:
+        yield from each(facts)
+
+
+def sort(findings: Iterable[LintFinding]) -> list[LintFinding]:
+    """Most severe first, then by path and place; each once."""
+    unique = dict.fromkeys(findings)
+    return sorted(
+        unique,
+        key=lambda found: (
+            -found.severity,
+            found.place.path,
+            found.place.line,
+            found.place.column,
+            found.finding.code,
+            found.finding.subject,
+        ),
+    )
