@@ -22,7 +22,8 @@ LAYERS = (
     ("estimate",),
     ("sizing",),
     ("diagnosis",),
-    ("advise", "lint"),
+    ("advise",),
+    ("lint",),
     ("reports",),
     ("cli",),
 )
@@ -61,6 +62,7 @@ PART_OF = {
     "bench_run": "advise",
     "probe_stop": "advise",
     "processes": "units",
+    "ranges": "units",
     "recorder": "units",
     "progress": "cli",
     "recommend": "diagnosis",

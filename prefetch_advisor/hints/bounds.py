@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefetch_advisor.bounds import slow_time
+from prefetch_advisor.bounds import Bound, slow_time
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding, Severity
@@ -12,6 +12,7 @@ from prefetch_advisor.units import duration, percent, size
 
 #: the share of the ack timeout from which it is a risk
 _MARGIN = 0.5
+_LONGER = "Raise the queue's timeout (consumer-timeout) above the longest task, or split it."
 _BY_BOUND = {
     "memory": rules.MEMORY_OVER_BUDGET,
     "ack-timeout": rules.ACK_TIMEOUT_RISK,
@@ -23,7 +24,11 @@ def clash(judged: Judged) -> Iterator[Finding]:
     """Bounds that no prefetch can keep together: the upper one names the finding."""
     if judged.conflict is None:
         return
-    low, high = judged.conflict
+    yield clash_of(judged.name, *judged.conflict)
+
+
+def clash_of(name: str, low: Bound, high: Bound) -> Finding:
+    """The finding for a lower bound that lies above an upper one."""
     rule = _BY_BOUND.get(high.name) or _BY_BOUND[low.name]
     message = (
         f"at least {low.value:,} is needed ({low.words}), at most {high.value:,} allowed"
@@ -31,8 +36,7 @@ def clash(judged: Judged) -> Iterator[Finding]:
     )
     # one task alone is too long: no prefetch helps
     alone = (high.name, low.name) == ("ack-timeout", "concurrency")
-    help_ = _shorter(judged, waits=False) if alone else None
-    yield rule.finding(judged.name, message, help_, Severity.ERROR)
+    return rule.finding(name, message, _LONGER if alone else None, Severity.ERROR)
 
 
 def batch(judged: Judged) -> Iterator[Finding]:
@@ -100,7 +104,7 @@ def _each_holds(judged: Judged) -> int:
 def _shorter(judged: Judged, waits: bool) -> str:
     """A longer timeout is no cure for what only waits behind others."""
     if not waits:
-        return "Raise the queue's timeout (consumer-timeout) above the longest task, or split it."
+        return _LONGER
     advised = judged.recommended.prefetch
     lower = f"Set prefetch {advised}" if advised else "Set a small prefetch"
     return f"{lower}: a longer timeout only moves the failure."

@@ -144,7 +144,6 @@ def prefetch_low(judged: Judged) -> Iterator[Finding]:
 
 def prefetch_high(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
-    processing = judged.estimates.processing
     row = judged.case.row
     if row is not None and row.type == "stream":
         return  # its credit is for chunks: a large one is the advice
@@ -152,16 +151,8 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
         return
     if judged.outcome.no_count is not None:
         return  # how long a message waits is as doubtful as how many work
-    hoards = judged.outcome.verdict is Verdict.HOARDING
-    if not hoards:
-        if current.buffered_time is None or processing is None or not processing.usable:
-            return
-        need = max(advised.buffered_time or 0.0, processing.mean)
-        longest = min(max(LONG_BUFFER, MUCH * need), max(VERY_LONG_BUFFER, need))
-        if current.buffered_time <= longest or advised.keep:
-            return
-        if advised.prefetch is not None and advised.prefetch >= (current.prefetch or 0):
-            return
+    if judged.outcome.verdict is not Verdict.HOARDING and not _far_above(judged):
+        return
     if judged.case.force.limit.kind == "quorum-default":
         return  # said by quorum-unlimited-is-2000
     message = f"prefetch {judged.prefetch_now}"
@@ -185,3 +176,16 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
     if limit:
         help_ += f" Until then a restart of its clients may deliver {limit:,} messages again."
     yield rules.PREFETCH_TOO_LARGE.finding(judged.name, message, help_)
+
+
+def _far_above(judged: Judged) -> bool:
+    """Whether the last message buffered waits long, and far longer than feeding needs."""
+    current, advised = judged.current, judged.recommended
+    processing = judged.estimates.processing
+    if current.buffered_time is None or processing is None or not processing.usable:
+        return False
+    need = max(advised.buffered_time or 0.0, processing.mean)
+    longest = min(max(LONG_BUFFER, MUCH * need), max(VERY_LONG_BUFFER, need))
+    if current.buffered_time <= longest or advised.keep:
+        return False
+    return advised.prefetch is None or advised.prefetch < (current.prefetch or 0)

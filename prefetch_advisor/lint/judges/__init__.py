@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from prefetch_advisor.lint.judges import consumers, declared
 from prefetch_advisor.model.lint import LintFinding
 
 Judge = Callable[[Sequence[object]], Iterable[LintFinding]]
 
 #: each module below this one adds its own here
-JUDGES: tuple[Judge, ...] = ()
+JUDGES: tuple[Judge, ...] = (
+    declared.judge,
+    consumers.judge,
+)
