@@ -1,0 +1,51 @@
+"""The flow of lint: a file is taken by one kind, and a bad one does not stop the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import pytest
+from told import facts_in, lint_text
+
+from prefetch_advisor.findings import inputs
+from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.kinds.kind import Kind, Unparsable
+from prefetch_advisor.model.lint import LintFinding
+
+
+def read(file: SourceFile) -> Iterator[object]:
+    for number, line in enumerate(file.lines, 1):
+        if line == "broken":
+            raise Unparsable("a broken line", number)
+        yield line
+
+
+def kind(name: str, suffix: str, holds: bytes) -> Kind:
+    return Kind(
+        name=name,
+        named=lambda path: PurePosixPath(path).suffix == suffix,
+        holds=lambda data: holds in data,
+        read=read,
+    )
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = (kind("words", ".txt", b"word"), kind("lines", ".txt", b""))
+    monkeypatch.setattr("told.KINDS", both)
+
+
+@pytest.mark.usefixtures("kinds")
+def test_each_file_is_read_once_by_the_first_kind_that_fits():
+    assert facts_in({"a.txt": "a word", "b/c.txt": "x\ny", "d.md": "word"}) == ["a word", "x", "y"]
+
+
+@pytest.mark.usefixtures("kinds")
+def test_a_file_that_cannot_be_parsed_is_one_finding_and_the_rest_is_read():
+    files = {"a.txt": "x\nbroken\nword", "b.txt": "y"}
+    assert facts_in(files)[-1] == "y"
+    (found,) = lint_text(files)
+    assert isinstance(found, LintFinding)
+    assert (found.finding.code, found.place.line) == (inputs.UNPARSABLE_FILE.code, 2)
+    assert found.finding.message == "not words: a broken line"
