@@ -1,6 +1,22 @@
 """Every kind of file that lint reads; the first whose name and content fit takes a file."""
 
+from prefetch_advisor.lint.kinds.celery import (
+    airflow,
+    command_files,
+    dockerfile,
+    packages,
+    python_source,
+)
 from prefetch_advisor.lint.kinds.kind import Kind
 
 #: in the order in which they are asked; each module below this one adds its own here
-KINDS: tuple[Kind, ...] = ()
+KINDS: tuple[Kind, ...] = (
+    python_source.KIND,
+    packages.KIND,
+    command_files.PROCFILE,
+    command_files.UNIT,
+    command_files.SUPERVISOR,
+    command_files.SCRIPT,
+    dockerfile.KIND,
+    airflow.KIND,
+)
