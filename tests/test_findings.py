@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from conftest import ROOT
 
-from prefetch_advisor.findings import RULES, consumers, document, explain, find, inputs
+from prefetch_advisor.findings import RULES, celery, consumers, document, explain, find, inputs
 from prefetch_advisor.findings.rule import Rule
 
 
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers)
+        for module in (inputs, consumers, celery)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

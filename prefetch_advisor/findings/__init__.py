@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import consumers, inputs
+from prefetch_advisor.findings import celery, consumers, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -39,6 +39,19 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    celery.MULTIPLIER_OPTION,
+    celery.LONG_TASKS,
+    celery.TASK_OUTLIVES_TIMEOUT,
+    celery.EARLY_ACK_LONG_TASKS,
+    celery.COUNTDOWN_HELD,
+    celery.COUNTDOWN_STARVES,
+    celery.AUTOSCALE_STATIC,
+    celery.DISABLE_PREFETCH,
+    celery.NOT_READ,
+    celery.WINDOW_PER_QUEUE,
+    celery.AIRFLOW_MULTIPLIER,
+    celery.AIRFLOW_TIMEOUT,
+    celery.DRAMATIQ_ZERO,
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prefetch_advisor.lint.kinds.celery import names
+from prefetch_advisor.lint.kinds.celery.command_line import workers_of
 from prefetch_advisor.lint.kinds.celery.facts import (
     UNKNOWN,
     CeleryApp,
@@ -17,11 +17,10 @@ from prefetch_advisor.lint.kinds.celery.facts import (
     QuorumQueue,
     Variable,
 )
+from prefetch_advisor.lint.kinds.celery.python_file import Source
+from prefetch_advisor.lint.kinds.celery.shell_words import Word
 from prefetch_advisor.lint.kinds.celery.values import Values, last_name
 from prefetch_advisor.model.lint import Located, Place
-
-if TYPE_CHECKING:
-    from prefetch_advisor.lint.kinds.celery.python_source import Source
 
 #: what stands below these may or may not happen
 _BRANCHES = (
@@ -162,8 +161,23 @@ class Calls:
             key = self._values.of(node.args[0])
             if isinstance(key, str):
                 yield from self._variable(key, node.args[1], branched)
+        elif name in ("worker_main", "start") and owner is not None:
+            yield from self._worker(node)
         elif name in _SENDERS and owner is not None:
             yield from self._delayed(node)
+
+    def _worker(self, node: ast.Call) -> Iterator[object]:
+        """``app.worker_main([...])`` and ``app.start([...])`` take a command line."""
+        given = [*node.args, *(each.value for each in node.keywords if each.arg == "argv")]
+        line = self._values.expression(given[0]) if len(given) == 1 else None
+        if not isinstance(line, ast.List | ast.Tuple):
+            return
+        words = [Word("celery", self._source.place(node))]
+        for each in line.elts:
+            text = self._values.of(each)
+            known = isinstance(text, str)
+            words.append(Word(str(text) if known else "", self._source.place(each), known))
+        yield from workers_of(words, last_name(node.func))
 
     def _celery(self, node: ast.Call, branched: bool) -> Iterator[object]:
         self._configured(node, made=True)

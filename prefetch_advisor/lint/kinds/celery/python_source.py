@@ -10,14 +10,13 @@ from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.celery import names
-from prefetch_advisor.lint.kinds.celery.facts import UNKNOWN, BrokerSaid, Form, PythonFile, Setting
+from prefetch_advisor.lint.kinds.celery.facts import Form, PythonFile
 from prefetch_advisor.lint.kinds.celery.python_calls import Calls
-from prefetch_advisor.lint.kinds.celery.values import Values, constants, transport
+from prefetch_advisor.lint.kinds.celery.python_file import Source
+from prefetch_advisor.lint.kinds.celery.values import constants
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
-from prefetch_advisor.model.lint import Located, Place
 
 _WORTH = re.compile(rb"(?i:celery)|worker_prefetch|task_acks_late|apply_async|broker_url|dramatiq_")
-_ADDRESSES = {"broker_url", "broker_read_url"}
 
 
 def _named(path: PurePosixPath) -> bool:
@@ -27,47 +26,6 @@ def _named(path: PurePosixPath) -> bool:
 def of_tests(path: PurePosixPath) -> bool:
     """Whether a file is part of tests: what it says is not what runs."""
     return path.name.startswith(("test_", "conftest")) or "tests" in path.parts[:-1]
-
-
-class Source:
-    """A Python file: its tree, its constants, and places of nodes in it."""
-
-    def __init__(self, file: SourceFile, tree: ast.Module) -> None:
-        self.file = file
-        self.tree = tree
-        self.values = Values(constants(tree.body))
-        self.celery = "celery" in file.text.lower()
-
-    def place(self, node: ast.AST) -> Place:
-        """Of a node; ``ast`` counts columns in bytes of UTF-8."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        text = self.file.lines[line - 1] if line <= len(self.file.lines) else ""
-        before = text.encode("utf-8", "surrogatepass")[:column]
-        return self.file.place(line, len(before.decode("utf-8", "ignore")) + 1)
-
-    def said(
-        self,
-        name: str,
-        node: ast.AST,
-        value: ast.expr | None,
-        form: Form,
-        scope: str = "",
-        values: Values | None = None,
-    ) -> Iterator[object]:
-        """A setting of this name; for an address of a broker only what sort of broker it is."""
-        values = values or self.values
-        place = self.place(value or node)
-        if (found := names.canonical(name, None)) in _ADDRESSES:
-            yield from (BrokerSaid(kind, place) for kind in sorted(values.brokers(value)))
-        elif found == "broker_transport":
-            known = values.of(value)
-            kind = transport(known) if isinstance(known, str) else None
-            yield from [BrokerSaid(kind, place)] if kind else []
-        elif found == "task_queues":
-            pass  # the queues in it are facts of their own
-        else:
-            known = UNKNOWN if value is None else values.of(value)
-            yield Setting(name, Located(known, place), form, scope)
 
 
 def _read(file: SourceFile) -> Iterator[object]:
