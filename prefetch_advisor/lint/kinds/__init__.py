@@ -4,8 +4,10 @@ from prefetch_advisor.lint.kinds.celery import (
     airflow,
     command_files,
     dockerfile,
+    env_files,
     packages,
     python_source,
+    yaml_commands,
 )
 from prefetch_advisor.lint.kinds.kind import Kind
 
@@ -19,4 +21,6 @@ KINDS: tuple[Kind, ...] = (
     command_files.SCRIPT,
     dockerfile.KIND,
     airflow.KIND,
+    env_files.KIND,
+    yaml_commands.KIND,
 )

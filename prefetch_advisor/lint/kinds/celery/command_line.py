@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.kinds.celery.facts import BrokerSaid, Variable, WorkerCommand
-from prefetch_advisor.lint.kinds.celery.shell_words import Placed, Word, assignment, commands
+from prefetch_advisor.lint.kinds.celery.shell_words import (
+    Placed,
+    Word,
+    assignment,
+    commands,
+    scripts,
+)
 from prefetch_advisor.lint.kinds.celery.values import broker
-from prefetch_advisor.model.lint import Located, Place
+from prefetch_advisor.model.lint import Located
 
 Said = Located[str | None]
 Environment = Mapping[str, Said]
@@ -45,21 +50,16 @@ def workers(
 ) -> Iterator[object]:
     """The workers that shell text starts."""
     for words in commands(text, placed):
-        yield from workers_of(words, subject, environment)
+        yield from workers_in(words, subject, environment)
 
 
 def workers_in(
     words: Sequence[Word], subject: str, environment: Environment | None = None
 ) -> Iterator[object]:
-    """The workers that a command given as a list starts, itself or by a script in it."""
+    """The workers that a command starts, itself or by a script that is one of its words."""
     yield from workers_of(words, subject, environment)
-    for word in words:
-        if " " in word.text.strip():
-            yield from workers(word.text, partial(_at, word.place), subject, environment)
-
-
-def _at(place: Place, offset: int) -> Place:
-    return place
+    for command in scripts(words):
+        yield from workers_of(command, subject, environment)
 
 
 def workers_of(

@@ -6,9 +6,8 @@ A word that holds a variable or a substitution is not known; those stand in it a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from prefetch_advisor.model.lint import Place
 
@@ -31,15 +30,26 @@ class Word:
     place: Place
     #: the command gets this text
     known: bool = True
+    #: places within it, where they can be told
+    inner: Placed | None = None
+
+    def within(self, offset: int) -> Place:
+        """The place of a character of it."""
+        return self.inner(offset) if self.inner else self.place
 
 
-def commands(text: str, placed: Placed, depth: int = 0) -> Iterator[list[Word]]:
-    """The words of each simple command, those of scripts within words (``sh -c "…"``) after it."""
-    for words in _Lexer(text, placed).commands():
-        yield words
-        for word in words:
-            if depth < _DEEPEST and re.search(r"\s", word.text.strip()):
-                yield from commands(word.text, partial(_at, word.place), depth + 1)
+def commands(text: str, placed: Placed) -> Iterator[list[Word]]:
+    """The words of each simple command."""
+    return _Lexer(text, placed).commands()
+
+
+def scripts(words: Iterable[Word], depth: int = 0) -> Iterator[list[Word]]:
+    """The commands of scripts that are words of a command, as in ``sh -c "…"``."""
+    for word in words:
+        if depth < _DEEPEST and re.search(r"\s", word.text.strip()):
+            for command in commands(word.text, word.within):
+                yield command
+                yield from scripts(command, depth + 1)
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:
@@ -47,11 +57,11 @@ def assignment(word: Word) -> tuple[str, Word] | None:
     found = _ASSIGNMENT.match(word.text)
     if found is None:
         return None
-    return found[0][:-1], Word(word.text[found.end() :], word.place, word.known)
-
-
-def _at(place: Place, offset: int) -> Place:
-    return place
+    start = found.end()
+    place = word.within(start)
+    return found[0][:-1], Word(
+        word.text[start:], place, word.known, lambda at: word.within(start + at)
+    )
 
 
 class _Lexer:
@@ -106,7 +116,10 @@ class _Lexer:
                 known = False
             else:
                 break
-        return Word("".join(parts), self._placed(start), known)
+        # what stands in quotes is as long as it is written, but for escapes
+        inner = start + 1 if self._text[start] in "'\"" else start
+        placed = self._placed
+        return Word("".join(parts), placed(start), known, lambda at: placed(inner + at))
 
     def _until(self, end: str) -> str:
         close = self._text.find(end, self._at + 1)
