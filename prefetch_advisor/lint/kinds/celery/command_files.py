@@ -13,7 +13,7 @@ from prefetch_advisor.lint.kinds.kind import Kind
 from prefetch_advisor.model.lint import Located
 
 #: what a file with a worker's command line holds
-WORTH = (b"celery", b"dramatiq")
+WORTH = (b"celery", b"CELERY_", b"dramatiq", b"DRAMATIQ_")
 _PROCESS = re.compile(r"^([A-Za-z0-9_-]+):[ \t]*(.*)$", re.MULTILINE)
 _SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[;#].*)?")
 _SETTING = re.compile(r"\s*([A-Za-z_]+)\s*=\s*")

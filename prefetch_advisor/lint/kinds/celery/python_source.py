@@ -16,7 +16,7 @@ from prefetch_advisor.lint.kinds.celery.python_file import Source
 from prefetch_advisor.lint.kinds.celery.values import constants
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 
-_WORTH = re.compile(rb"(?i:celery)|worker_prefetch|task_acks_late|apply_async|broker_url|dramatiq_")
+_WORTH = re.compile(rb"(?i:celery|dramatiq_)|worker_prefetch|task_acks_late|apply_async|broker_url")
 
 
 def _named(path: PurePosixPath) -> bool:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.celery import airflow
+from prefetch_advisor.lint.kinds.celery.command_files import WORTH
 from prefetch_advisor.lint.kinds.celery.command_line import (
     Said,
     variables,
@@ -21,10 +22,11 @@ from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 from prefetch_advisor.lint.kinds.yaml_nodes import Items, Node, Scalar, Table, get, string, walk
 from prefetch_advisor.model.lint import Located, Place
 
-_WORTH = (b"celery", b"dramatiq", b"AIRFLOW__", b"rabbitmq:")
+_WORTH = (*WORTH, b"AIRFLOW__", b"rabbitmq:")
 _IMAGE = re.compile(r"(?:.*/)?rabbitmq:([0-9]+(?:\.[0-9]+)*)(?:-[a-z0-9.-]*)?(?:@.*)?")
 #: a block of text, of which YAML tells only where it begins, is searched this far
 _MOST_LINES = 200
+_MOST_CHARACTERS = 20_000
 
 
 def _read(file: SourceFile) -> Iterator[object]:
@@ -89,6 +91,8 @@ def _word(file: SourceFile, node: Node) -> Word:
 
 def _place(file: SourceFile, node: Scalar, text: str, offset: int) -> Place:
     """Of a word within a scalar, which may go on over lines that YAML has folded."""
+    if offset > _MOST_CHARACTERS:
+        return file.place(node.line, node.column)
     word = re.split(r"\s", text[offset : offset + 200], maxsplit=1)[0]
     before = text[:offset].count(word) if word else 0
     for number in range(node.line, min(node.line + _MOST_LINES, len(file.lines) + 1)):
