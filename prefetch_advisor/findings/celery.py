@@ -9,7 +9,7 @@ _SETTINGS = _CELERY + "userguide/configuration.html"
 _CALLING = _CELERY + "userguide/calling.html#eta-and-countdown"
 _QUORUM = _CELERY + "getting-started/backends-and-brokers/rabbitmq.html#using-quorum-queues"
 _AIRFLOW = "https://airflow.apache.org/docs/apache-airflow-providers-celery/stable/"
-_DRAMATIQ = "https://dramatiq.io/advanced.html"
+_DRAMATIQ = "https://dramatiq.io/reference.html#environment-variables"
 
 _APP = 'from celery import Celery\n\napp = Celery("shop", broker="amqp://rabbit//")\n'
 _QUORUM_APP = _APP + 'app.conf.task_default_queue_type = "quorum"\n'
@@ -34,10 +34,12 @@ LONG_TASKS = Rule(
     "Workers of tasks that may run for an hour or more hold several messages for each process.",
     "What a worker has prefetched waits behind its long tasks while other workers are idle, and "
     "waits unacked: after 30 minutes the broker closes the channel and delivers all of it again.",
-    "Set worker_prefetch_multiplier = 1 and task_acks_late = True, or give the long tasks workers "
-    "of their own.",
-    "worker_prefetch_multiplier = 4\ntask_acks_late = True\ntask_time_limit = 2 * 60 * 60\n",
-    "worker_prefetch_multiplier = 1\ntask_acks_late = True\ntask_time_limit = 2 * 60 * 60\n",
+    "Set worker_prefetch_multiplier = 1 and task_acks_late = True, with a consumer-timeout of the "
+    "queue above the longest; split the tasks, or give the long ones workers of their own.",
+    'broker_url = "amqp://rabbit//"\n'
+    "worker_prefetch_multiplier = 4\ntask_time_limit = 2 * 60 * 60\n",
+    'broker_url = "amqp://rabbit//"\n'
+    "worker_prefetch_multiplier = 1\ntask_acks_late = True\ntask_time_limit = 20 * 60\n",
     _OPTIMIZING,
     file="celeryconfig.py",
 )
@@ -67,9 +69,12 @@ EARLY_ACK_LONG_TASKS = Rule(
     "With multiplier 1 and acks before the work, a worker holds two messages for each process.",
     "The ack of a running task frees its slot: the next message waits behind it for as long as it "
     "runs, while other workers may be idle; a crash loses the running one.",
-    "Set task_acks_late = True if the tasks may run twice.",
+    "Split the tasks; or set task_acks_late = True if they may run twice, with a consumer-timeout "
+    "of the queue above the longest.",
+    'broker_url = "amqp://rabbit//"\n'
     "worker_prefetch_multiplier = 1\ntask_acks_late = False\ntask_time_limit = 2 * 60 * 60\n",
-    "worker_prefetch_multiplier = 1\ntask_acks_late = True\ntask_time_limit = 2 * 60 * 60\n",
+    'broker_url = "amqp://rabbit//"\n'
+    "worker_prefetch_multiplier = 1\ntask_acks_late = True\ntask_time_limit = 20 * 60\n",
     _OPTIMIZING,
     file="celeryconfig.py",
 )

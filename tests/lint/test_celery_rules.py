@@ -234,6 +234,8 @@ def test_what_holds_for_rabbitmq_only_needs_a_broker_that_is_known():
     known["compose.yml"] += "    command: celery -A shop worker\n"
     found = {code for code, *_ in codes({"shop.py": text} | known)}
     assert found == {"PA352", "PA354", "PA357"}
+    by_name = {"shop.py": text.replace("BROKER", "CLOUDAMQP_URL")}
+    assert {code for code, *_ in codes(by_name)} == {"PA352", "PA354", "PA357"}
     both = {".env": "CELERY_BROKER_URL=redis://localhost\n"}
     assert codes({"shop.py": text} | known | both) == []
 

@@ -35,7 +35,7 @@ class _Limit:
 def judge(project: Project) -> Iterator[LintFinding]:
     """Findings for the app's limits and for those of single tasks."""
     found = list(_limits(project))
-    yield from _outlived(project, found)
+    yield from _outlived(project.subject, found)
     long = [limit for limit in found if limit.seconds.value >= LONG]
     if long:
         yield from _hoarded(project, max(long, key=lambda limit: limit.seconds.value))
@@ -63,16 +63,14 @@ def _limits(project: Project) -> Iterator[_Limit]:
             yield _Limit(limit, own, task.name)
 
 
-def _outlived(project: Project, found: list[_Limit]) -> Iterator[LintFinding]:
-    if project.broker != "amqp":
-        return
+def _outlived(subject: str, found: list[_Limit]) -> Iterator[LintFinding]:
     for limit in found:
         if limit.late and limit.seconds.value > ACK_TIMEOUT:
             message = (
                 f"{limit.what} may run for {units.duration(limit.seconds.value)} and are acked "
                 f"after that; the broker waits {units.duration(ACK_TIMEOUT)} by default"
             )
-            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(project.subject, message)
+            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(subject, message)
             yield LintFinding(finding, limit.seconds.place)
 
 

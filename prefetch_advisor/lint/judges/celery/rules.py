@@ -17,11 +17,12 @@ from prefetch_advisor.model.lint import LintFinding, Place
 def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     """The findings of every project."""
     for project in projects(facts):
+        if project.broker == "other":
+            continue  # Redis, SQS: another tool's business
         yield from _ignored_option(project)
         yield from not_read(project)
-        if project.broker == "other":
-            continue  # Redis, SQS: none of what follows is true there
-        yield from limits.judge(project)
+        if project.broker == "amqp":
+            yield from limits.judge(project)
         yield from _disabled_prefetch(project)
         yield from _delayed(project)
         yield from _autoscaled(project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prefetch_advisor.lint.kinds.celery import names
 from prefetch_advisor.lint.kinds.celery.command_line import workers_of
@@ -38,8 +38,8 @@ class Calls:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._values: Values = source.values
-        self._classes = {n.name for n in ast.walk(source.tree) if isinstance(n, ast.ClassDef)}
-        self._modules = dict(_imported(source.tree))
+        self._classes = {n.name for n in source.nodes if isinstance(n, ast.ClassDef)}
+        self._modules = dict(_imported(source.nodes))
         self._app: Place | None = None
         self._made = False
         self._closed = True
@@ -300,9 +300,9 @@ def _is_conf(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "conf"
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """Names that imports bind, with what may be their module's dotted name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.partition(".")[0], alias.name

@@ -20,7 +20,14 @@ class Source:
     def __init__(self, file: SourceFile, tree: ast.Module) -> None:
         self.file = file
         self.tree = tree
-        self.values = Values(constants(tree.body))
+        #: all of them, once: walking is what takes the time
+        self.nodes = list(ast.walk(tree))
+        found = constants(tree.body)
+        for node in self.nodes:
+            if isinstance(node, ast.Global):  # a function may set them
+                found.update(dict.fromkeys(set(node.names) & found.keys()))
+        self.constants = found
+        self.values = Values(found)
         self.celery = "celery" in file.text.lower()
 
     def place(self, node: ast.AST) -> Place:

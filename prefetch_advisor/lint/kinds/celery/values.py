@@ -57,15 +57,11 @@ def _names(target: ast.expr) -> Iterator[str]:
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    definition = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield statement.name
+        yield statement.name  # its own names are no names of the block
+        return
     for node in ast.walk(statement):
-        if isinstance(node, ast.Global):
-            yield from node.names
-        elif definition:
-            continue  # its own names are no names of the module
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             yield node.id
         elif isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]
@@ -130,16 +126,30 @@ class Values:
         return UNKNOWN
 
     def brokers(self, node: ast.expr | None) -> set[Broker]:
-        """The sorts of broker whose addresses stand anywhere in an expression."""
+        """The sorts of broker whose addresses, or names, stand anywhere in an expression.
+
+        Names, as in ``settings.REDIS_URL``, count where no address does.
+        """
         found: set[Broker] = set()
+        named: set[Broker] = set()
         waiting, seen = [node], 0
         while waiting and (seen := seen + 1) < 200:
             for each in ast.walk(waiting.pop() or ast.Pass()):
                 if isinstance(each, ast.Constant) and isinstance(each.value, str):
                     found |= {kind} if (kind := broker(each.value)) else set()
-                elif isinstance(each, ast.Name) and seen < _DEEPEST:
-                    waiting.append(self._names.get(each.id))
-        return found
+                    named |= _by_name(each.value)
+                elif isinstance(each, ast.Name | ast.Attribute):
+                    named |= _by_name(last_name(each))
+                    if isinstance(each, ast.Name) and seen < _DEEPEST:
+                        waiting.append(self._names.get(each.id))
+        return found or named
+
+
+def _by_name(name: str) -> set[Broker]:
+    lower = name.lower()
+    if any(word in lower for word in ("redis", "sqs", "valkey")):
+        return {"other"}
+    return {"amqp"} if "rabbit" in lower or "amqp" in lower else set()
 
 
 def broker(text: str) -> Broker | None:
