@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from prefetch_advisor.lint.judges import consumers, declared
 from prefetch_advisor.lint.judges.celery import others, rules, windows
 from prefetch_advisor.model.lint import LintFinding
 
@@ -15,6 +16,8 @@ JOINS: tuple[Join, ...] = (
 )
 #: each module below this one adds its own here
 JUDGES: tuple[Judge, ...] = (
+    declared.judge,
+    consumers.judge,
     rules.judge,
     others.judge,
 )
