@@ -89,6 +89,22 @@ def test_what_is_not_known_to_be_long_is_silent(settings, command):
     assert codes(project(settings, command)) == []
 
 
+def test_a_declared_queue_tells_how_long_the_tasks_of_its_worker_take():
+    """F40: 32 messages of ten minutes each, four deep for each process."""
+    declared = "[[queues]]\nname = 'reports'\nprocessing-time = '10min'\n"
+    more = {"prefetch-advisor.toml": declared}
+    (found,) = lint_text(project(LATE, "-c 8 -Q reports", **more))
+    assert (found.finding.code, found.place.path) == ("PA309", "Procfile")
+    assert "prefetch 32" in found.finding.message
+    assert codes(project(LATE + ONE, "-c 8 -Q reports", **more)) == []
+    assert codes(project(LATE, "-c 8 -Q mails", **more)) == []
+
+
+def test_a_window_beyond_the_protocol_is_an_error():
+    """kombu would switch the limit off."""
+    assert codes(project("", "-P gevent -c 20000")) == [("PA326", "Procfile", 1)]
+
+
 # C079: early ack with multiplier 1 holds twice the processes
 
 
@@ -438,6 +454,12 @@ def test_the_window_of_a_dramatiq_process_for_each_queue(command, window):
     windows = [(f.prefetch and f.prefetch.value, f.concurrency and f.concurrency.value)
                for f in found]  # fmt: skip
     assert windows == ([window] if window else [])
+
+
+def test_fewer_messages_than_threads_starve_dramatiq():
+    assert codes({"run.sh": "dramatiq_queue_prefetch=3 dramatiq x -t 8\n"}) == [
+        ("PA319", "run.sh", 1)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,13 @@ def test_no_limit_is_seen_in_every_form_and_where_it_stands(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_no_limit_is_an_error_on_that_line_and_a_multiplier_of_one_is_silent(form):
+    place = next(iter(FORMS[form])), 4
+    assert codes(with_number(FORMS[form], "0")) == [("PA301", *place)]
+    assert codes(with_number(FORMS[form], "1")) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_multiplier_of_one_is_no_unlimited_consumer_in_any_form(form):
     assert consumers(with_number(FORMS[form], "1")) == []
 
