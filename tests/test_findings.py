@@ -5,14 +5,23 @@ from __future__ import annotations
 import pytest
 from conftest import ROOT
 
-from prefetch_advisor.findings import RULES, consumers, declared, document, explain, find, inputs
+from prefetch_advisor.findings import (
+    RULES,
+    celery,
+    consumers,
+    declared,
+    document,
+    explain,
+    find,
+    inputs,
+)
 from prefetch_advisor.findings.rule import Rule
 
 
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers, declared)
+        for module in (inputs, consumers, declared, celery)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

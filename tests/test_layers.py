@@ -78,6 +78,7 @@ DOORS = {
     "requests": {"prefetch_advisor.sources.http"},
     "rich": {"prefetch_advisor.reports.table"},
     "scipy": {"prefetch_advisor.statistics"},
+    "yaml": {"prefetch_advisor.lint.kinds.yaml_text"},
 }
 #: importing these costs more than answering ``--help``
 HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml")

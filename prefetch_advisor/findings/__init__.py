@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import consumers, declared, inputs
+from prefetch_advisor.findings import celery, consumers, declared, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -61,6 +61,19 @@ RULES: tuple[Rule, ...] = (
     declared.STREAM_NEEDS_PREFETCH,
     declared.EARLY_ACK,
     declared.ABOVE_PROTOCOL,
+    celery.MULTIPLIER_OPTION,
+    celery.LONG_TASKS,
+    celery.TASK_OUTLIVES_TIMEOUT,
+    celery.EARLY_ACK_LONG_TASKS,
+    celery.COUNTDOWN_HELD,
+    celery.COUNTDOWN_STARVES,
+    celery.AUTOSCALE_STATIC,
+    celery.DISABLE_PREFETCH,
+    celery.NOT_READ,
+    celery.WINDOW_PER_QUEUE,
+    celery.AIRFLOW_MULTIPLIER,
+    celery.AIRFLOW_TIMEOUT,
+    celery.DRAMATIQ_ZERO,
 )
 
 

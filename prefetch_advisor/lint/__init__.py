@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint.files import SourceFile
-from prefetch_advisor.lint.judges import JUDGES
+from prefetch_advisor.lint.judges import JOINS, JUDGES
 from prefetch_advisor.lint.kinds.kind import Kind, Unparsable
 from prefetch_advisor.model.lint import LintFinding
 
@@ -27,6 +27,7 @@ def facts_of(file: SourceFile, kind: Kind) -> Iterator[object]:
 def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     """The findings of all files: those certain from one file, and those of the judges."""
     yield from (fact for fact in facts if isinstance(fact, LintFinding))
+    facts = [*facts, *(fact for join in JOINS for fact in join(facts))]
     for each in JUDGES:
         yield from each(facts)
 

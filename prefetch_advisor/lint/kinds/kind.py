@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.model.lint import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,11 @@ class Unparsable(Exception):
         super().__init__(message)
         self.line = line
         self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A fact: something that was not read from there on, and why; for the report's notes."""
+
+    place: Place
+    reason: str
