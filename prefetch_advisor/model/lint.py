@@ -31,6 +31,8 @@ class Located(Generic[T]):
     place: Place
     #: for a person, such as "multiplier 4 x 8 processes"; empty: as written
     origin: str = ""
+    #: false for a default that the environment or another file may override: no error rests on it
+    certain: bool = True
 
 
 @record

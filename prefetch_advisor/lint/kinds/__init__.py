@@ -1,6 +1,15 @@
 """Every kind of file that lint reads; the first whose name and content fit takes a file."""
 
+from prefetch_advisor.lint.kinds import dapr, logstash, oslo, symfony, telegraf
+from prefetch_advisor.lint.kinds.jvm import settings_files
 from prefetch_advisor.lint.kinds.kind import Kind
 
 #: in the order in which they are asked; each module below this one adds its own here
-KINDS: tuple[Kind, ...] = ()
+KINDS: tuple[Kind, ...] = (
+    settings_files.KIND,
+    dapr.KIND,
+    symfony.KIND,
+    telegraf.KIND,
+    logstash.KIND,
+    oslo.KIND,
+)
