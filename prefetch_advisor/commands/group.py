@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
-from prefetch_advisor import __version__
 from prefetch_advisor.commands import stdio
+from prefetch_advisor.commands.lint_options import lint_options
 from prefetch_advisor.commands.live_options import live, tls
 from prefetch_advisor.commands.option_types import (
+    FAIL_ON,
     byte_count,
     concurrency,
     duration,
@@ -20,44 +21,15 @@ from prefetch_advisor.commands.option_types import (
     rate,
     round_trip,
 )
+from prefetch_advisor.commands.written import PROGRAM, Group, print_version
 from prefetch_advisor.errors import ExitCode, UsageError
 
-PROGRAM = "prefetch-advisor"
 CLIENTS = ("pika", "aio-pika", "celery", "dramatiq", "spring", "amqplib", "go", "dotnet")
-FAIL_ON = ("never", "info", "warning", "error")
 _COMPLETION = "_PREFETCH_ADVISOR_COMPLETE"
 
 
-def _print_help(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        stdio.write(context.get_help() + "\n")
-        context.exit()
-
-
-def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        stdio.write(f"{PROGRAM}, version {__version__}\n")
-        context.exit()
-
-
-class _Command(click.Command):
-    """A command whose help is written as everything else is: a full disk is an error."""
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.callback = _print_help
-        return option
-
-
-class _Group(_Command, click.Group):
-    """A group of such commands."""
-
-    command_class = _Command
-
-
 @click.group(
-    cls=_Group,
+    cls=Group,
     invoke_without_command=True,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -67,7 +39,7 @@ class _Group(_Command, click.Group):
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_print_version,
+    callback=print_version,
     help="Show the version and exit.",
 )
 @click.pass_context
@@ -306,6 +278,23 @@ def probe(**options: Any) -> int:
     install 'prefetch-advisor[amqp]'.
     """
     from prefetch_advisor.commands import probe as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@lint_options
+def lint(**options: Any) -> int:
+    """Check what a repository says about its consumers, before a broker sees it.
+
+    PATH is any number of files and directories; without one, the working directory. Files that git
+    ignores are left out unless they are named. Each is recognised by its name and content. Nothing
+    is imported or run, and neither a broker nor a network is needed.
+
+    A comment "prefetch-advisor: ignore[PA301] why" silences a finding on its line or, on a line of
+    its own, on the next one; "ignore-file[PA301]" in the whole file.
+    """
+    from prefetch_advisor.commands import lint as command
 
     return command.run(command.build(options))
 

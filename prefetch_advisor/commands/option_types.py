@@ -11,6 +11,7 @@ from prefetch_advisor.errors import UsageError
 
 PROBE = "probe"
 CLIENTS = ("async", "loop")
+FAIL_ON = ("never", "info", "warning", "error")
 _MOST_AT_ONCE = 65_535
 _MOST_BYTES = 1e15
 _NANOSECOND = 1e-9

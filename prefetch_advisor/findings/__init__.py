@@ -14,6 +14,7 @@ RULES: tuple[Rule, ...] = (
     inputs.TOO_FEW_SAMPLES,
     inputs.NOT_JUDGED,
     inputs.UNPARSABLE_FILE,
+    inputs.STALE_SUPPRESSION,
     consumers.UNBOUNDED_PREFETCH,
     consumers.AUTO_ACK,
     consumers.PREFETCH_BELOW_ROUND_TRIP,

@@ -78,3 +78,16 @@ UNPARSABLE_FILE = Rule(
     DOCS + "configure",
     file="prefetch-advisor.toml",
 )
+STALE_SUPPRESSION = Rule(
+    "PA008",
+    "stale-suppression",
+    Severity.INFO,
+    "A comment silences a finding that is not there, or names none that exists (a warning).",
+    "What it was for is gone; left behind, it will hide the next one, which nobody has seen.",
+    "Remove the comment, or the code from its brackets; mend the code where it is misspelt.",
+    '# prefetch-advisor: ignore[PA006] read by another program\n[[queues]]\nname = "tasks"\n'
+    "prefetch = 10\n",
+    '# read by another program too\n[[queues]]\nname = "tasks"\nprefetch = 10\n',
+    CONFIRMS + "#channel-qos-prefetch",
+    file="prefetch-advisor.toml",
+)

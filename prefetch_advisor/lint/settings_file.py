@@ -24,8 +24,9 @@ from prefetch_advisor.lint.toml_places import KeyPath
 from prefetch_advisor.model.lint import Place
 
 OWN_NAME = "prefetch-advisor.toml"
+_SHARED_TOML = "pyproject.toml"
 #: in order of precedence where one directory has several
-NAMES = (OWN_NAME, "pyproject.toml", "setup.cfg")
+NAMES = (OWN_NAME, _SHARED_TOML, "setup.cfg")
 #: what stands in the shared files where they hold something of ours
 MARK = b"prefetch-advisor"
 #: tables of which there are several: their INI sections end with a name
@@ -64,7 +65,10 @@ def named(path: PurePosixPath | Path) -> bool:
 
 
 def parse(file: SourceFile) -> SettingsFile | None:
-    """What a file of one of the ``NAMES`` says; ``None``: nothing of ours is in it.
+    """What a file says to this program; ``None``: nothing of ours is in it.
+
+    A file of any other name is read as the one of the ``NAMES`` that ends alike: ``ci.toml`` is
+    ours as a whole, any other is INI.
 
     Raises:
         Unparsable: the file is no TOML or INI.
@@ -102,7 +106,7 @@ def _toml(file: SourceFile) -> SettingsFile | None:
             raise Unparsable(message, len(file.lines) if found else 1) from None
         raise Unparsable(message, int(found[1]), int(found[2])) from None
     root: KeyPath = ()
-    if file.location.name != OWN_NAME:
+    if file.location.name == _SHARED_TOML:
         root = _TOML_TABLE
         for key in root:
             document = document.get(key, {}) if isinstance(document, dict) else {}

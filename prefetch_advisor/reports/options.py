@@ -22,3 +22,5 @@ class ReportOptions:
     unicode: bool = True
     #: the client for whose code or settings lines are made
     client: str | None = None
+    #: what leads from the root of the repository to where printed paths start: "" or "services/"
+    prefix: str = ""

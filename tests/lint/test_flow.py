@@ -33,7 +33,7 @@ def kind(name: str, suffix: str, holds: bytes) -> Kind:
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     both = (kind("words", ".txt", b"word"), kind("lines", ".txt", b""))
-    monkeypatch.setattr("told.KINDS", both)
+    monkeypatch.setattr("prefetch_advisor.lint.run.KINDS", both)
 
 
 @pytest.mark.usefixtures("kinds")

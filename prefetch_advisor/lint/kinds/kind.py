@@ -24,7 +24,8 @@ class Kind:
     #: by content: run for files with such a name, on their first 64 KiB or whole
     holds: Callable[[bytes], bool]
     read: Callable[[SourceFile], Iterable[object]]
-    #: what begins a comment to the end of the line; empty: it has no comments
+    #: what begins a comment, such as ``#``, ``//`` or ``<!--``; several with spaces between them;
+    #: empty: it has no comments
     comment: str = "#"
 
 
