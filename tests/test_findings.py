@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from conftest import ROOT
 
-from prefetch_advisor.findings import RULES, consumers, document, explain, find, inputs
+from prefetch_advisor.findings import (
+    RULES,
+    apps,
+    broker_files,
+    consumers,
+    document,
+    explain,
+    find,
+    inputs,
+)
 from prefetch_advisor.findings.rule import Rule
 
 
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers)
+        for module in (inputs, consumers, apps, broker_files)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

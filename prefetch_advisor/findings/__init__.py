@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import consumers, inputs
+from prefetch_advisor.findings import apps, broker_files, consumers, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -39,6 +39,8 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    *apps.RULES,
+    *broker_files.RULES,
 )
 
 

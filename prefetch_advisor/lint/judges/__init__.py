@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from prefetch_advisor.lint.judges import buffer_queues
 from prefetch_advisor.model.lint import LintFinding
 
 Judge = Callable[[Sequence[object]], Iterable[LintFinding]]
 
 #: each module below this one adds its own here
-JUDGES: tuple[Judge, ...] = ()
+JUDGES: tuple[Judge, ...] = (buffer_queues.judge,)

@@ -1,6 +1,7 @@
 """Every kind of file that lint reads; the first whose name and content fit takes a file."""
 
 from prefetch_advisor.lint.kinds import dapr, logstash, oslo, symfony, telegraf
+from prefetch_advisor.lint.kinds.broker import advanced_config, definitions, rabbitmq_conf
 from prefetch_advisor.lint.kinds.jvm import settings_files
 from prefetch_advisor.lint.kinds.kind import Kind
 
@@ -12,4 +13,7 @@ KINDS: tuple[Kind, ...] = (
     telegraf.KIND,
     logstash.KIND,
     oslo.KIND,
+    rabbitmq_conf.KIND,
+    advanced_config.KIND,
+    definitions.KIND,
 )

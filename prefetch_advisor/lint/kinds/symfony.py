@@ -87,8 +87,7 @@ def _judged(
         return
     if version is not None and version >= _READ_FROM:
         if setting.value > 0:
-            ack = Located("manual", setting.place, "the worker acks after the handler")
-            yield Consumer(name, "Symfony Messenger", setting.place, prefetch=setting, ack=ack)  # type: ignore[arg-type]
+            yield Consumer(name, "Symfony Messenger", setting.place, prefetch=setting)
         return
     if version is None:
         severity, message = Severity.INFO, "before Symfony 8.2 prefetch_count has no effect"
@@ -113,7 +112,7 @@ def _installed(file: SourceFile) -> dict[str, tuple[int, int]]:
     for _ in range(min(len(PurePosixPath(file.path).parts), 8)):
         lock = directory / "composer.lock"
         try:
-            if lock.stat().st_size <= _MOST_BYTES:
+            if lock.is_file() and lock.stat().st_size <= _MOST_BYTES:
                 return _versions(json.loads(lock.read_bytes()))
         except (OSError, ValueError, RecursionError):
             pass

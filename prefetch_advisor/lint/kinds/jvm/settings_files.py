@@ -33,16 +33,22 @@ def _holds(data: bytes) -> bool:
 def _read(file: SourceFile) -> Iterator[object]:
     from prefetch_advisor.lint.kinds.yaml_text import Templated
 
-    name = _NAME.fullmatch(PurePosixPath(file.path).name)
-    profile = name[2] if name else None
     try:
-        own = _for(documents.documents(file), profile)
+        own = documents.documents(file)
     except Templated:
         yield Skipped(file.place(1), "a template, not the YAML that it makes")
         return
-    parts = [*_beside(file, profile), *own]
-    parts = _in_order(parts)
-    base = set(_said(parts, None))
+    name = PurePosixPath(file.path).name
+    stem, profile = _parts(name)
+    parts: list[Document] = []
+    for each in (None, profile) if profile else (None,):
+        # of a profile and of none: a later ending wins, and any of a profile
+        for ending in _ENDINGS:
+            other = f"{stem}-{each}.{ending}" if each else f"{stem}.{ending}"
+            found = own if other == name else _beside(file, other)
+            parts += _for(found, each)
+    parts.sort(key=lambda part: bool(part.profiles))
+    base = dict.fromkeys(_said(parts, None))
     if profile is None:
         yield from _of(file, base)
     for each in sorted({name for part in parts for name in part.profiles}):
@@ -59,30 +65,29 @@ def _for(found: list[Document], profile: str | None) -> list[Document]:
     return [Document(each.profiles or only, each.properties) for each in found]
 
 
-def _in_order(parts: list[Document]) -> list[Document]:
-    """Those of a profile after those of none."""
-    return sorted(parts, key=lambda part: bool(part.profiles))
+def _parts(name: str) -> tuple[str, str | None]:
+    """The name of the settings, and the profile that the file's name has."""
+    found = _NAME.fullmatch(name)
+    return (found[1], found[2]) if found else (name, None)
 
 
-def _beside(file: SourceFile, profile: str | None) -> Iterator[Document]:
-    """Documents of the files that the application reads together with this one."""
+def _beside(file: SourceFile, name: str) -> list[Document]:
+    """Documents of a file that the application reads together with this one."""
     from prefetch_advisor.lint.kinds.yaml_text import Templated
 
-    path = PurePosixPath(file.path)
-    stem = path.name.partition(".")[0].removesuffix(f"-{profile}" if profile else "")
-    for ending in _ENDINGS:
-        other = f"{stem}.{ending}"
-        location = file.location.with_name(other)
-        if other == path.name:
-            continue
-        try:
-            if location.stat().st_size > _MOST_BYTES:
-                continue
-            text = location.read_bytes().decode("utf-8-sig", "surrogateescape")
-            yield from documents.documents(SourceFile(str(path.with_name(other)), text, location))
-        except (OSError, Templated, Unparsable):
-            # it is read, and complained of, by itself
-            continue
+    location = file.location.with_name(name)
+    try:
+        # neither a link, which may lead out of the tree, nor a pipe, which may never end
+        if location.is_symlink() or not location.is_file():
+            return []
+        if location.stat().st_size > _MOST_BYTES:
+            return []
+        text = location.read_bytes().decode("utf-8-sig", "surrogateescape")
+        path = str(PurePosixPath(file.path).with_name(name))
+        return documents.documents(SourceFile(path, text, location))
+    except (OSError, Templated, Unparsable):
+        # it is read, and complained of, by itself
+        return []
 
 
 def _said(parts: list[Document], profile: str | None) -> Iterator[Consumer | LintFinding]:
