@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import ROOT
 
 from prefetch_advisor.findings import (
@@ -37,6 +38,13 @@ def test_codes_and_names_are_unique_and_in_order():
     assert len({rule.name for rule in RULES}) == len(RULES)
 
 
-def test_the_page_is_what_the_catalogue_says():
-    """Written anew by ``python -m prefetch_advisor.findings > docs/findings.md``."""
-    assert (ROOT / "docs" / "findings.md").read_text() == document()
+@pytest.mark.parametrize(("page", "lint"), [("findings.md", False), ("rules.md", True)])
+def test_the_page_is_what_the_catalogue_says(page, lint):
+    """Written anew by ``python -m prefetch_advisor.findings [--lint] > docs/PAGE``."""
+    assert (ROOT / "docs" / page).read_text() == document(lint)
+
+
+def test_each_rule_is_on_one_page():
+    pages = [document(False), document(True)]
+    for rule in RULES:
+        assert [f"\n## {rule.code} {rule.name}\n" in page for page in pages].count(True) == 1

@@ -64,6 +64,7 @@ PART_OF = {
 }
 #: packages that only one module imports
 DOORS = {
+    "pathspec": {"prefetch_advisor.lint.ignored"},
     "pika": {"prefetch_advisor.probe_connection"},
     "requests": {"prefetch_advisor.sources.http"},
     "rich": {"prefetch_advisor.reports.table"},
@@ -71,7 +72,7 @@ DOORS = {
     "yaml": {"prefetch_advisor.lint.kinds.yaml_text"},
 }
 #: importing these costs more than answering ``--help``
-HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml")
+HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml", "pathspec")
 
 
 def modules() -> dict[str, Path]:
@@ -162,7 +163,9 @@ def test_a_heavy_package_has_one_door(package):
     assert found <= DOORS[package]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["advise", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["advise", "--help"], ["lint", "--help"], ["--version"]]
+)
 def test_help_pays_for_nothing_it_does_not_use(arguments):
     program = (
         "import sys\n"

@@ -88,34 +88,72 @@ def explain(rule: Rule) -> str:
     def indented(text: str) -> str:
         return "\n".join(f"    {line}" for line in text.splitlines())
 
+    where = f", {rule.file}" if rule.file else ""
     return (
         f"{rule.code} {rule.name} ({rule.severity.name.lower()})\n\n"
         f"{rule.what}\n\n"
         f"Why: {rule.why}\n\n"
         f"What to do: {rule.fix}\n\n"
-        f"Bad:\n{indented(rule.bad)}\n\n"
-        f"Good:\n{indented(rule.good)}\n\n"
+        f"Bad{where}:\n{indented(rule.bad)}\n\n"
+        f"Good{where}:\n{indented(rule.good)}\n\n"
         f"See {rule.url}\n"
     )
 
 
-def document() -> str:
-    """The catalogue as docs/findings.md has it."""
-    head = (
-        "# Findings\n\n"
-        "`prefetch-advisor explain CODE` prints the same. A code is never used again.\n\n"
-        "Written by `python -m prefetch_advisor.findings > docs/findings.md`.\n"
+def document(lint: bool = False) -> str:
+    """The catalogue as docs/findings.md has it; with ``lint``, its rules as docs/rules.md has."""
+    rules = [rule for rule in RULES if bool(rule.file) is lint]
+    if not lint:
+        return (
+            "# Findings\n\n"
+            "What `advise` may find; what `lint` may is in [rules.md](rules.md). `prefetch-advisor "
+            "explain CODE` prints the same. A code is never used again.\n\n"
+            "Written by `python -m prefetch_advisor.findings > docs/findings.md`.\n"
+        ) + "".join(map(_section, rules))
+    listed = "".join(
+        f"| [{r.code}](#{r.code.lower()}-{r.name}) | {r.name} | {r.severity.name.lower()} | "
+        f"{r.what} |\n"
+        for r in rules
     )
-    return head + "".join(map(_section, RULES))
+    return (
+        "# Rules of lint\n\n"
+        "Each with a file that breaks it and one that does not. `prefetch-advisor explain CODE` "
+        "prints the same. A code is never used again.\n\n"
+        "Written by `python -m prefetch_advisor.findings --lint > docs/rules.md`.\n\n"
+        f"| code | name | severity | what |\n| --- | --- | --- | --- |\n{listed}"
+    ) + "".join(map(_section, rules))
+
+
+#: the language of a file, for those who colour it
+_LANGUAGES = {
+    "conf": "ini",
+    "config": "erlang",
+    "cfg": "ini",
+    "ini": "ini",
+    "json": "json",
+    "py": "python",
+    "toml": "toml",
+    "yaml": "yaml",
+    "yml": "yaml",
+}
 
 
 def _section(rule: Rule) -> str:
+    language = _LANGUAGES.get(rule.file.rpartition(".")[2], "text")
+    where = f", `{rule.file}`" if rule.file else ""
+
+    def example(title: str, text: str) -> str:
+        # a fence longer than any in the text
+        runs = re.findall(r"`{3,}", text)
+        fence = "`" * (max(map(len, runs), default=2) + 1)
+        body = text.removesuffix("\n")
+        return f"{title}{where}:\n\n{fence}{language}\n{body}\n{fence}\n\n"
+
     return (
         f"\n## {rule.code} {rule.name}\n\n"
         f"{rule.severity.name.capitalize()}. {rule.what}\n\n"
         f"{rule.why}\n\n"
         f"**What to do:** {rule.fix}\n\n"
-        f"Bad:\n\n```text\n{rule.bad}\n```\n\n"
-        f"Good:\n\n```text\n{rule.good}\n```\n\n"
+        f"{example('Bad', rule.bad)}{example('Good', rule.good)}"
         f"See <{rule.url}>.\n"
     )

@@ -1,7 +1,7 @@
-"""``python -m prefetch_advisor.findings``: the catalogue as a page."""
+"""``python -m prefetch_advisor.findings [--lint]``: the catalogue as a page."""
 
 import sys
 
 from prefetch_advisor.findings import document
 
-sys.stdout.write(document())
+sys.stdout.write(document(lint=sys.argv[1:] == ["--lint"]))

@@ -49,19 +49,17 @@ def silences(file: SourceFile, marks: str) -> list[Silence]:
     comments = {(line, column) for line, column in _comments(file, marks)}
     for number, line in enumerate(file.lines, 1):
         here = _in_line(line, marks, number, comments)
-        alone = here is not None and not line[: here[0]].strip()
+        alone = here is not None and line.lstrip().startswith(tuple(marks.split()))
         if not alone:
             found += (Silence(*name, number) for name in waiting)
             waiting = []
         if here is None:
             continue
-        _, comment = here
-        whole = comment[1] == "ignore-file"
         names = [
-            (name[0], number, comment.start(2) + name.start() + 1)
-            for name in _NAME.finditer(comment[2] or "")
-        ] or [("", number, comment.start(1) + 1)]
-        if whole:
+            (name[0], number, here.start(2) + name.start() + 1)
+            for name in _NAME.finditer(here[2] or "")
+        ] or [("", number, here.start(1) + 1)]
+        if here[1] == "ignore-file":
             found += (Silence(*name, None) for name in names)
         elif alone:
             waiting += names
@@ -73,8 +71,8 @@ def silences(file: SourceFile, marks: str) -> list[Silence]:
 
 def _in_line(
     line: str, marks: str, number: int, comments: set[tuple[int, int]]
-) -> tuple[int, re.Match[str]] | None:
-    """The offset of the first such comment in a line, and its parts."""
+) -> re.Match[str] | None:
+    """The parts of the first such comment in a line."""
     if MARK not in line:
         return None
     for mark in marks.split():
@@ -82,7 +80,7 @@ def _in_line(
         while start >= 0:
             parts = _COMMENT.match(line, start + len(mark))
             if parts is not None and (number, start) in comments:
-                return start, parts
+                return parts
             start = line.find(mark, start + 1)
     return None
 

@@ -14,6 +14,7 @@ from prefetch_advisor.lint.kinds import KINDS
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 from prefetch_advisor.lint.selection import Selection
 from prefetch_advisor.lint.settings import Settings
+from prefetch_advisor.lint.shown import shown
 from prefetch_advisor.lint.walking import Found, Walk
 from prefetch_advisor.model.lint import LintFinding, LintReport
 
@@ -151,7 +152,7 @@ def _with_text(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> 
     file = files.get(found.place.path)
     if found.text or file is None or not 0 < found.place.line <= len(file[0].lines):
         return found
-    return replace(found, text=file[0].lines[found.place.line - 1])
+    return replace(found, text=shown(file[0].lines[found.place.line - 1]))
 
 
 class _PerFile:

@@ -129,10 +129,10 @@ def read(file: SettingsFile) -> Settings:
     settings = Settings(base=base)
     for key, value in table.items():
         name = key.replace("_", "-") if file.form == "ini" else key
-        reader = _KEYS.get(name)
+        reader = KEYS.get(name)
         if reader is None:
-            near = difflib.get_close_matches(name, _KEYS, 1, 0.5)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KEYS)}"
+            near = difflib.get_close_matches(name, KEYS, 1, 0.5)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(KEYS)}"
             place = file.key_place(TABLE, key)
             raise UsageError(f"{place.path}:{place.line}: unknown key {key[:60]!r} of lint; {hint}")
         place = file.key_place(TABLE, key)
@@ -199,7 +199,8 @@ def _fail_on(file: SettingsFile, path: _Path, value: Any) -> str:
     return value
 
 
-_KEYS: dict[str, Callable[[SettingsFile, _Path, Any], Any]] = {
+#: every key of the table, and what checks its value
+KEYS: dict[str, Callable[[SettingsFile, _Path, Any], Any]] = {
     "select": _codes,
     "ignore": _codes,
     "per-file-ignores": _ignores,

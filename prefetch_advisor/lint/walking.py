@@ -91,6 +91,13 @@ class Walk:
 
     def _below(self, top: str) -> Iterator[Found]:
         stack = [(top, ignored.above(Path(top)))]
+        # a directory that is left out itself is meant all the same where it is named
+        excluded = _nothing if self.excluded(top, True) else self.excluded
+
+        def left_out(path: str, rules: Ignored | None, is_directory: bool) -> bool:
+            by_git = rules is not None and rules.covers(path, is_directory=is_directory)
+            return by_git or excluded(path, is_directory)
+
         while stack:
             directory, above = stack.pop()
             try:
@@ -104,12 +111,12 @@ class Walk:
             for entry in entries:
                 is_directory, is_file = self._kind(entry)
                 if is_directory:
-                    if entry.name not in SKIPPED and not self._left_out(entry.path, rules, True):
+                    if entry.name not in SKIPPED and not left_out(entry.path, rules, True):
                         directories.append((entry.path, rules))
                 elif (
                     is_file
                     and self.wanted(PurePosixPath(self.printed(entry.path)))
-                    and not self._left_out(entry.path, rules, False)
+                    and not left_out(entry.path, rules, False)
                 ):
                     yield from self._once(entry.path, named=False)
             stack += reversed(directories)
@@ -125,15 +132,14 @@ class Walk:
             self.notes.append(f"{self.printed(entry.path)}: left out: {error.strerror}")
             return False, False
 
-    def _left_out(self, path: str, rules: Ignored | None, is_directory: bool) -> bool:
-        if rules is not None and rules.covers(path, is_directory=is_directory):
-            return True
-        return self.excluded(path, is_directory)
-
     def _once(self, absolute: str, *, named: bool) -> Iterator[Found]:
         if absolute not in self._seen:
             self._seen.add(absolute)
             yield Found(self.printed(absolute), Path(absolute), named)
+
+
+def _nothing(path: str, is_directory: bool) -> bool:
+    return False
 
 
 def _what(path: str) -> str:

@@ -28,7 +28,7 @@ def value(located):
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("application.yml", "spring:\n  rabbitmq:\n    listener:\n     simple:\n      prefetch: 50", 5),
+        ("application.yml", "spring:\n rabbitmq:\n  listener:\n   simple:\n    prefetch: 50", 5),
         ("application.yaml", "spring.rabbitmq.listener:\n  simple.prefetch: 50\n", 2),
         ("application.yml", "spring:\n  rabbitmq.listener:\n    simple: {prefetch: '50'}\n", 3),
         ("application.yml", "spring.rabbitmq.listener.simple.pre_fetch: 50\n", 1),

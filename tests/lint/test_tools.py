@@ -103,6 +103,10 @@ def test_the_limits_of_telegraf():
         assert consumers("telegraf.conf", f"{INPUT}  {text}\n")[0].prefetch is None
 
 
+BOTH = "prefetch_count = 20000\nmax_undelivered_messages = 20000"
+SMALL = "[agent]\nmetric_buffer_limit = 500"
+
+
 @pytest.mark.parametrize(
     ("limits", "agent", "expected"),
     [
@@ -111,13 +115,13 @@ def test_the_limits_of_telegraf():
         ("max_undelivered_messages = 50", "", []),
         ("prefetch_count = 500\nmax_undelivered_messages = 600", "", [("PA367", 4, "WARNING")]),
         ("prefetch_count = 600\nmax_undelivered_messages = 500", "", []),
-        ("prefetch_count = 600", "[agent]\nmetric_buffer_limit = 500", [("PA368", 3, "WARNING")]),
+        ("prefetch_count = 600", SMALL, [("PA368", 3, "WARNING")]),
         ("prefetch_count = 20000", "[agent]", []),
-        ("prefetch_count = 20000\nmax_undelivered_messages=20000", "[agent]", [("PA368", 3, "WARNING")]),
-        ("prefetch_count = 20000\nmax_undelivered_messages=20000", "", []),
-        ("prefetch_count = 600", "[agent]\nmetric_buffer_limit = 500\n[[outputs.x]]\nmetric_buffer_limit=900", []),
+        (BOTH, "[agent]", [("PA368", 3, "WARNING")]),
+        (BOTH, "", []),
+        ("prefetch_count = 600", f"{SMALL}\n[[outputs.x]]\nmetric_buffer_limit = 900", []),
     ],
-)  # fmt: skip
+)
 def test_the_limits_that_do_not_go_together(limits, agent, expected):
     assert codes({"telegraf.conf": f"{INPUT}{limits}\n{agent}\n"}) == expected
 
@@ -268,7 +272,7 @@ def test_every_place_of_symfonys_prefetch():
     ("text", "expected"),
     [
         ("[oslo_messaging_rabbit]\nrabbit_qos_prefetch_count = 10\n", (10, 2, True)),
-        ("[DEFAULT]\nx=1\nx=2\n[oslo_messaging_rabbit]\nrabbit_qos_prefetch_count: 0", (0, 5, True)),
+        ("[a]\nx=1\nx=2\n[oslo_messaging_rabbit]\nrabbit_qos_prefetch_count: 0", (0, 5, True)),
         ("[oslo_messaging_rabbit]\nssl = True\n", (0, 1, False)),
         ("[oslo_messaging_rabbit]\n# rabbit_qos_prefetch_count = 5\n", (0, 1, False)),
         ("[oslo_messaging_rabbit]\n[x]\nrabbit_qos_prefetch_count = 5\n", (0, 1, False)),

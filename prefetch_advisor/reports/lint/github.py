@@ -28,7 +28,8 @@ def _command(found: LintFinding, prefix: str) -> str:
     finding, place = found.finding, found.place
     path = place.path if place.path.startswith("/") else prefix + place.path
     properties = {
-        "file": path,
+        # a name that needs escaping is annotated nowhere, but told in the log
+        "file": legible(path),
         "line": str(place.line),
         "col": str(place.column),
         "title": f"{finding.code} {finding.name}",
