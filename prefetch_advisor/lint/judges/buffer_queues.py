@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prefetch_advisor.findings import broker_files
-from prefetch_advisor.lint.kinds.broker.facts import Definitions, Policy, Queue
+from prefetch_advisor.lint.kinds.broker.facts import Binding, Definitions, Policy, Queue
 from prefetch_advisor.lint.kinds.yaml_nodes import Node, string
 from prefetch_advisor.model.lint import Consumer, LintFinding
 
 _LIMITS = ("max-length", "max-length-bytes", "message-ttl", "expires", "max-age")
+_KEYS = (*_LIMITS, "dead-letter-exchange", "dead-letter-routing-key")
 _TYPES = {"classic_queues": "classic", "quorum_queues": "quorum", "streams": "stream"}
 #: repetition of a group takes the square of a name's length, or more, to match
 _COSTLY = re.compile(r"\)[*+?{]")
@@ -37,6 +38,10 @@ class _Broker:
         self.policies = [*said.policies, *common]
         self.read = read
         self.queues = {(queue.vhost, queue.name): queue for queue in said.queues}
+        self.setting = {key: [each for each in self.policies if key in each.keys] for key in _KEYS}
+        self.bound: dict[tuple[str | None, str], list[Binding]] = {}
+        for binding in said.bindings:
+            self.bound.setdefault((binding.vhost, binding.source), []).append(binding)
 
     def unlimited(self) -> Iterator[LintFinding]:
         """A finding for each such queue, where its name stands."""
@@ -67,9 +72,7 @@ class _Broker:
                 yield queue.vhost, key
             return
         kind = self.said.exchanges.get((queue.vhost, exchange))
-        for binding in self.said.bindings:
-            if (binding.vhost, binding.source) != (queue.vhost, exchange):
-                continue
+        for binding in self.bound.get((queue.vhost, exchange), ()):
             # a key of a topic may hold wildcards; without a key a message keeps its own
             if kind == "fanout" or (kind == "direct" and key == binding.key):
                 yield binding.vhost, binding.queue
@@ -81,13 +84,15 @@ class _Broker:
         """Whether an argument sets it, or a policy that applies to it or may."""
         if f"x-{key}" in queue.arguments:
             return True
-        return any(key in each.keys and _applies(each, queue) for each in self.policies)
+        return any(_applies(each, queue) for each in self.setting[key])
 
     def _value(self, queue: Queue, key: str) -> str | None:
         """By argument, or by the policy in force; ``None``: not set, or not to be told."""
         keys: Mapping[str, Node] = queue.arguments
         if f"x-{key}" in keys:
             return string(keys[f"x-{key}"])
+        if not self.setting[key]:
+            return None
         applied = [each for each in self.policies if not each.operator and _applies(each, queue)]
         first = max(applied, key=lambda each: each.priority, default=None)
         if first is None or not all(_certain(each) for each in applied):

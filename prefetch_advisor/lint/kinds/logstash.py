@@ -20,13 +20,13 @@ _TOKEN = re.compile(
       | (?P<arrow>=>)
       | (?P<match>[=!]~(?:\s*/(?:[^/\\\n]|\\.)*/)?)
       | (?P<open>\{) | (?P<close>\})
-      | (?P<word>\$\{[^}\n]*\}|[\w.@-]+)
+      | (?P<word>\$\{[^}\n]{0,200}\}|[\w.@-]+)
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _ARROW = re.compile(r"\s*=>")
 _BRACE = re.compile(r"\s*\{")
-_VARIABLE = re.compile(r"\$\{([\w.]+)(?::([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{([\w.]+)(?::([^}]{0,200}))?\}")
 
 
 def _named(path: PurePosixPath) -> bool:

@@ -11,7 +11,16 @@ from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.broker import json_text, timeouts
 from prefetch_advisor.lint.kinds.broker.facts import Binding, Definitions, Policy, Queue
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped, Unparsable
-from prefetch_advisor.lint.kinds.yaml_nodes import Entry, Items, Node, Table, get, integer, string
+from prefetch_advisor.lint.kinds.yaml_nodes import (
+    Entry,
+    Items,
+    Node,
+    Scalar,
+    Table,
+    get,
+    integer,
+    string,
+)
 from prefetch_advisor.model.lint import LintFinding, Place
 
 _SIGNS = (b'"rabbit_version"', b'"rabbitmq_version"', b'"x-', b'"apply-to"', b'"dest-queue"')
@@ -80,6 +89,11 @@ def _text(node: Node, key: str) -> str:
     return string(get(node, key)) or ""
 
 
+def _whole(node: Node | None) -> int | None:
+    """A number; the same within quotes is a text to the broker."""
+    return integer(node) if isinstance(node, Scalar) and node.plain else None
+
+
 def _vhost(node: Node) -> str | None:
     return string(get(node, "vhost"))
 
@@ -104,7 +118,7 @@ def _policy_of(outer: Table, node: Node | None, operator: bool) -> Policy:
         _vhost(outer),
         string(get(node, "pattern")) or "",
         string(get(node, "apply-to")) or "all",
-        integer(get(node, "priority")) or 0,
+        _whole(get(node, "priority")) or 0,
         operator,
         _nodes(get(node, "definition")),
     )
@@ -142,7 +156,7 @@ def _queue(
     timeout = queue.arguments.get("x-consumer-timeout")
     if timeout is not None:
         place = file.place(timeout.line, timeout.column)
-        value = integer(timeout)
+        value = _whole(timeout)
         if (why := _not_enforced(queue.type, version)) is not None:
             yield _without_effect(queue.name, f"x-consumer-timeout {why}", place)
         elif value is not None:
@@ -162,7 +176,7 @@ def _policy(
         return
     place = file.place(timeout.line, timeout.column)
     kinds = {"classic_queues": "classic", "streams": "stream", "quorum_queues": "quorum"}
-    value = integer(timeout)
+    value = _whole(timeout)
     why = _not_enforced(kinds.get(policy.apply_to), version)
     if why is not None:
         yield _without_effect(policy.name, f"the policy's consumer-timeout {why}", place)

@@ -66,13 +66,14 @@ def _settings(file: SourceFile) -> dict[str, _Setting]:
     Raises ``Unparsable`` for a line that is no setting, unless the file is a template.
     """
     found: dict[str, _Setting] = {}
+    template = _OPEN.search(file.text) is not None
     for number, line in enumerate(file.lines, 1):
         bare = line.strip()
         if not bare or bare[0] == "#":
             continue
         parts = _SETTING.fullmatch(line)
         if parts is None:
-            if _OPEN.search(file.text):
+            if template:
                 continue
             column = len(line) - len(line.lstrip()) + 1
             raise Unparsable("expected KEY = VALUE", number, column)

@@ -27,6 +27,8 @@ _ACTIVATED = re.compile(
     r"spring\.(?:config\.activate\.on(?:profile|cloudplatform)|profiles)(?:\.[0-9]+)?"
 )
 _DEEPEST = 8
+#: no key that is looked for comes near it
+_LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Document:
 
 def relaxed(key: str) -> str:
     """A key as Spring compares it: max-concurrency, maxConcurrency and MAX_CONCURRENCY are one."""
+    if len(key) > _LONGEST:
+        return key
     return _BRACKETS.sub(r".\1", key).replace("-", "").replace("_", "").lower()
 
 

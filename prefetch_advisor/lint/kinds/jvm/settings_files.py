@@ -18,6 +18,8 @@ _NAME = re.compile(r"(application|bootstrap|microprofile-config)(?:-(.+))?\.(ya?
 _ENDINGS = ("yaml", "yml", "properties")
 #: a file beside this one that is longer is not read for it
 _MOST_BYTES = 1_000_000
+#: each of them is one more reading of all settings
+_MOST_PROFILES = 50
 
 
 def _named(path: PurePosixPath) -> bool:
@@ -51,7 +53,11 @@ def _read(file: SourceFile) -> Iterator[object]:
     base = dict.fromkeys(_said(parts, None))
     if profile is None:
         yield from _of(file, base)
-    for each in sorted({name for part in parts for name in part.profiles}):
+    profiles = sorted({name for part in parts for name in part.profiles})
+    if len(profiles) > _MOST_PROFILES:
+        reason = f"more than {_MOST_PROFILES} profiles, of which these are read"
+        yield Skipped(file.place(1), reason)
+    for each in profiles[:_MOST_PROFILES]:
         yield from (
             _of_profile(said, each) for said in _of(file, _said(parts, each)) if said not in base
         )
