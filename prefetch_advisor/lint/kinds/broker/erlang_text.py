@@ -96,7 +96,8 @@ def _unclosed(many: Many) -> Unparsable:
 def _ended(file: SourceFile, found: list[Term]) -> list[Term]:
     """The terms without the marks of their ends, which must follow each of them."""
     if found and found[-1] is not _END:
-        raise Unparsable("expected a full stop at the end", len(file.text.rstrip().splitlines()))
+        place = file.place_at(len(file.text.rstrip()))
+        raise Unparsable("expected a full stop at the end", place.line, place.column)
     return [each for each in found if each is not _END]
 
 
