@@ -55,6 +55,7 @@ def build(options: dict[str, Any]) -> LintOptions:
     to, format_ = options["output"], options["format_"]
     if options["write_baseline"] and (to is not None or format_ is not None):
         raise UsageError("--write-baseline reports nothing: leave --output and --format out")
+    file = None if to in (None, _STDOUT) else Path(to)
     return LintOptions(
         paths=options["paths"] or (".",),
         select=_codes("--select", options["select"]),
@@ -65,9 +66,14 @@ def build(options: dict[str, Any]) -> LintOptions:
         write_baseline=options["write_baseline"],
         fail_on=options["fail_on"],
         exit_zero=options["exit_zero"],
-        format=format_ or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"),
-        output=None if to in (None, _STDOUT) else Path(to),
+        format=format_ or _default_format(file),
+        output=file,
     )
+
+
+def _default_format(file: Path | None) -> str:
+    """For those who read the standard output: inside GitHub Actions, its own log reader."""
+    return "github" if file is None and os.environ.get("GITHUB_ACTIONS") == "true" else "text"
 
 
 def _path(text: str | None) -> Path | None:
@@ -109,7 +115,7 @@ def run(options: LintOptions) -> int:
         output.refuse_inputs(written, [*locations, *map(str, _used(options, settings))], None)
     if options.write_baseline:
         return _write_baseline(settings, linting.report(read, settings, also))
-    known = frozenset[str]()
+    known: dict[str, baseline.Entry] = {}
     if settings.baseline is not None:
         known = baseline.read(settings.baseline, str(settings.baseline))
     report = linting.report(read, settings, also, known)

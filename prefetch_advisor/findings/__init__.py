@@ -102,7 +102,7 @@ def explain(rule: Rule) -> str:
 
 def document(lint: bool = False) -> str:
     """The catalogue as docs/findings.md has it; with ``lint``, its rules as docs/rules.md has."""
-    rules = [rule for rule in RULES if bool(rule.file) is lint]
+    rules = [rule for rule in RULES if _of_lint(rule) is lint]
     if not lint:
         return (
             "# Findings\n\n"
@@ -122,6 +122,10 @@ def document(lint: bool = False) -> str:
         "Written by `python -m prefetch_advisor.findings --lint > docs/rules.md`.\n\n"
         f"| code | name | severity | what |\n| --- | --- | --- | --- |\n{listed}"
     ) + "".join(map(_section, rules))
+
+
+def _of_lint(rule: Rule) -> bool:
+    return bool(rule.file) or rule.code >= "PA2"
 
 
 #: the language of a file, for those who colour it

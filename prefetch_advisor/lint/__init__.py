@@ -18,7 +18,8 @@ def facts_of(file: SourceFile, kind: Kind) -> Iterator[object]:
     """What a file says; a file that cannot be parsed is a finding, not the end of the run."""
     try:
         yield from kind.read(file)
-    except Unparsable as error:
+    except (Unparsable, RecursionError) as raised:
+        error = raised if isinstance(raised, Unparsable) else Unparsable("nested too deeply")
         finding = inputs.UNPARSABLE_FILE.finding(file.path, f"not {kind.name}: {error}")
         yield LintFinding(finding, file.place(error.line, error.column))
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from prefetch_advisor.errors import InputError
@@ -17,6 +18,8 @@ from prefetch_advisor.lint import reading
 from prefetch_advisor.model.lint import LintFinding
 
 SCHEMA = "prefetch-advisor/baseline/1"
+#: characters of a line that is not known by all of it, and those at either side it is known by
+_LONG, _NEAR = 2_000, 100
 
 
 def fingerprints(findings: Sequence[LintFinding]) -> list[str]:
@@ -26,11 +29,19 @@ def fingerprints(findings: Sequence[LintFinding]) -> list[str]:
     places = [(found.place.path, found.place.line, found.place.column) for found in findings]
     for index in sorted(range(len(findings)), key=lambda index: (places[index], index)):
         found = findings[index]
-        key = (found.finding.code, found.place.path, " ".join(found.text.split()))
+        key = (found.finding.code, found.place.path, _normal(found))
         text = json.dumps([*key, seen[key]])
         made[index] = hashlib.sha256(text.encode()).hexdigest()[:32]
         seen[key] += 1
     return made
+
+
+def _normal(found: LintFinding) -> str:
+    """The line with its blanks alike; of a generated one that is very long, what is near."""
+    line = found.text
+    if len(line) > _LONG:
+        line = line[max(0, found.caret - _NEAR) : found.caret + _NEAR]
+    return " ".join(line.split())
 
 
 def text(findings: Sequence[LintFinding]) -> str:
@@ -44,8 +55,16 @@ def text(findings: Sequence[LintFinding]) -> str:
     return f'{{"schema": "{SCHEMA}",\n "findings": [{lines}\n]}}\n'
 
 
-def read(location: Path, path: str) -> frozenset[str]:
-    """The fingerprints in a file.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a finding beside its fingerprint."""
+
+    path: str
+    code: str
+
+
+def read(location: Path, path: str) -> dict[str, Entry]:
+    """The findings in a file by their fingerprints.
 
     Raises:
         InputError: it cannot be read, or is no baseline.
@@ -63,8 +82,13 @@ def read(location: Path, path: str) -> frozenset[str]:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(f"{path}: expected a baseline of the schema {SCHEMA}, found other JSON")
     entries = document.get("findings")
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and isinstance(entry.get("fingerprint"), str) for entry in entries
-    ):
-        raise InputError(f"{path}: expected a list of findings with fingerprints, found other JSON")
-    return frozenset(entry["fingerprint"] for entry in entries)
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+        what = "a list of findings, each with fingerprint, path and code"
+        raise InputError(f"{path}: expected {what}, found other JSON")
+    return {entry["fingerprint"]: Entry(entry["path"], entry["code"]) for entry in entries}
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(key), str) for key in ("fingerprint", "path", "code")
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from prefetch_advisor.model.lint import Place
+
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class SourceFile:
     @cached_property
     def lines(self) -> list[str]:
         """Its lines without their ends; only ``\\n``, ``\\r\\n`` and ``\\r`` end a line."""
-        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return _LINE_END.split(self.text)
 
     def place(self, line: int, column: int = 1) -> Place:
         """A place in it, counted from 1."""
@@ -36,7 +39,4 @@ class SourceFile:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, position = [0], 0
-        while (position := self.text.find("\n", position) + 1) > 0:
-            starts.append(position)
-        return starts
+        return [0, *(end.end() for end in _LINE_END.finditer(self.text))]

@@ -67,8 +67,10 @@ class LintFinding:
 
     finding: Finding
     place: Place
-    #: the line of the file, without its end; empty where there is none
+    #: the line of the file, without its end, secrets masked; empty where there is none
     text: str = ""
+    #: the column of ``text`` that ``place`` is at, which masking may have moved
+    caret: int = 1
 
     @property
     def severity(self) -> Severity:

@@ -26,7 +26,7 @@ HOSTILE = "a\n::error::b\r\x1b[31m%0A,:]](http://x)|<b>&\"'`\udcff\u202e\u2028\0
 
 
 def found(message="m", path="a.py", text="", line=1, column=1, rule=consumers.UNBOUNDED_PREFETCH):
-    return LintFinding(rule.finding("s", message), Place(path, line, column), text)
+    return LintFinding(rule.finding("s", message), Place(path, line, column), text, column)
 
 
 def report(*findings: LintFinding) -> LintReport:
@@ -185,3 +185,10 @@ def test_severities_are_counted():
     assert "No findings in 3 files; 2 suppressed." in rendered("text", NONE)
     summary = json.loads(rendered("json", TWO))["summary"]
     assert summary == {"files": 3, "errors": 1, "warnings": 0, "infos": 1, "suppressed": 2}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_line_of_megabytes_is_not_repeated_for_each_finding(name):
+    line = '{"name": "q", "arguments": {}}, ' * 100_000
+    many = report(*(found(text=line, column=column * 32 + 1) for column in range(500)))
+    assert len(rendered(name, many)) < 2_000_000

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from prefetch_advisor.reports.options import ReportOptions
 
 _SUITE = "prefetch-advisor lint"
+#: characters of a line that are shown: a generated one may have megabytes
+_SNIPPET = 1_000
 
 
 def render(report: LintReport, options: ReportOptions) -> str:
@@ -41,7 +43,9 @@ def _case(found: LintFinding) -> str:
     finding, place = found.finding, found.place
     where = f"{legible(place.path)}:{place.line}:{place.column}"
     message, severity = legible(finding.message), finding.severity.name.lower()
-    text = escape(f"{where}: {message}\n{legible(found.text)}\nDo: {legible(finding.help)}")
+    text = escape(
+        f"{where}: {message}\n{legible(found.text[:_SNIPPET])}\nDo: {legible(finding.help)}"
+    )
     case = (
         f"    <testcase classname={_attribute(place.path)} "
         f"name={_attribute(f'{finding.code} {finding.name} at {where}')} "

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from prefetch_advisor.reports.options import ReportOptions
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+#: what code scanning calls the root of the repository
+_ROOT = "%SRCROOT%"
+#: characters of a line that is shown: a generated one may have megabytes
+_SNIPPET = 1_000
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 #: the name says how it is made: another way is another name
 _FINGERPRINT = "codePathLine/v1"
@@ -45,7 +49,7 @@ def render(report: LintReport, options: ReportOptions) -> str:
                 # as columns are counted here; the default is UTF-16
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
-                    "SRCROOT": {"description": {"text": "The root of the repository."}}
+                    _ROOT: {"description": {"text": "The root of the repository."}}
                 },
                 "results": [
                     _result(found, mark, index[found.finding.code], options.prefix)
@@ -78,7 +82,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _result(found: LintFinding, mark: str, index: int, prefix: str) -> dict[str, Any]:
     finding, place = found.finding, found.place
     region: dict[str, Any] = {"startLine": place.line, "startColumn": place.column}
-    if found.text:
+    if 0 < len(found.text) <= _SNIPPET:
         region["snippet"] = {"text": found.text.encode("utf-8", "replace").decode()}
     return {
         "ruleId": finding.code,
@@ -100,7 +104,7 @@ def _result(found: LintFinding, mark: str, index: int, prefix: str) -> dict[str,
 def _artifact(path: str, prefix: str) -> dict[str, str]:
     if path.startswith("/"):
         return {"uri": f"file://{quote(os.fsencode(path))}"}
-    return {"uri": quote(os.fsencode(prefix + path)), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(os.fsencode(prefix + path)), "uriBaseId": _ROOT}
 
 
 def _plain(message: str, help_: str) -> str:

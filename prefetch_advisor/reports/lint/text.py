@@ -18,6 +18,8 @@ _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFO: "1;
 _BOLD, _DIM = "1", "2"
 _TAB = 4
 _GAP = "..."
+#: cells of a line that are shown, however narrow the place
+_LEAST = 20
 
 
 def render(report: LintReport, options: ReportOptions) -> str:
@@ -44,7 +46,7 @@ def _finding(found: LintFinding, options: ReportOptions) -> Iterator[str]:
     yield f"{_styled(where, _BOLD, options)} {severity} {name}: {prose(finding.message)}"
     if found.text.strip():
         gutter = f"  {place.line} | "
-        source, caret = _source(found.text, place.column, options, len(gutter))
+        source, caret = _source(found.text, found.caret, options, len(gutter))
         yield _styled(gutter, _DIM, options) + source
         yield _styled(f"{'|':>{len(gutter) - 1}} ", _DIM, options) + caret
     yield f"  Do: {prose(finding.help)}"
@@ -52,9 +54,11 @@ def _finding(found: LintFinding, options: ReportOptions) -> Iterator[str]:
 
 def _source(text: str, column: int, options: ReportOptions, gutter: int) -> tuple[str, str]:
     """A line within the width around a column, and a caret that stands below that column."""
-    before = _shown(text[: column - 1], options)
-    after = _shown(text[column - 1 :].rstrip(), options)
-    room = max(20, options.width - gutter)
+    start, least = column - 1, _LEAST + options.width
+    # of a line of megabytes, no more than could be shown
+    before = _shown(text[max(0, start - least) : start], options)
+    after = _shown(text[start : start + least].rstrip(), options)
+    room = max(_LEAST, options.width - gutter)
     if sum(map(_cells, (*before, *after))) > room:
         before = _last(before, room // 2)
         after = _first(after, room - sum(map(_cells, before)))
