@@ -186,6 +186,11 @@ def test_dead_letters_by_policy_and_by_exchange():
     assert said(**parts, policies=[by_policy, policy(priority=5, ha_mode="all")]) == []
     direct = {**parts, "exchanges": [{**exchange, "type": "direct"}]}
     assert said(**direct, policies=[by_policy]) == []
+    topic = {**parts, "exchanges": [{**exchange, "type": "topic"}]}
+    assert said(**topic, policies=[by_policy]) == []
+    assert said(**{**topic, "bindings": [{**bound, "routing_key": "#"}]}, policies=[by_policy]) == (
+        UNLIMITED
+    )
     keyed = policy(pattern="^work", dead_letter_exchange="dlx", dead_letter_routing_key="k")
     assert said(**direct, policies=[keyed]) == UNLIMITED
 

@@ -73,8 +73,9 @@ class _Broker:
             return
         kind = self.said.exchanges.get((queue.vhost, exchange))
         for binding in self.bound.get((queue.vhost, exchange), ()):
-            # a key of a topic may hold wildcards; without a key a message keeps its own
-            if kind == "fanout" or (kind == "direct" and key == binding.key):
+            # of other keys of a topic, or where a message keeps its own key, nothing is certain
+            every = kind == "fanout" or (kind == "topic" and binding.key == "#")
+            if every or (kind == "direct" and key == binding.key):
                 yield binding.vhost, binding.queue
 
     def _bounded(self, queue: Queue) -> bool:
