@@ -72,7 +72,7 @@ TIMEOUT_REFUSED = Rule(
     "PA405",
     "consumer-timeout-refused",
     Severity.ERROR,
-    "consumer_timeout is no whole number of milliseconds above 0.",
+    "consumer_timeout is no whole number of milliseconds above 0, or has another name.",
     "A node with such a line in rabbitmq.conf does not start; undefined exists in advanced.config "
     "only.",
     "Set the milliseconds, such as 1800000.",

@@ -29,6 +29,7 @@ def codes(files):
         ("consumer_timeout = 30m", [("PA405", 1, "ERROR")]),
         ("consumer_timeout =", [("PA405", 1, "ERROR")]),
         ("consumer_timeout = 60 * 60 * 1000", [("PA405", 1, "ERROR")]),
+        ("rabbit.consumer_timeout = 7200000", [("PA405", 1, "ERROR")]),
         ("# consumer_timeout = 0\n", []),
         ("consumer_timeout = 100\nconsumer_timeout = 1800000\n", []),
         ("consumer_timeout = {{ timeout }}\n", []),

@@ -40,6 +40,14 @@ def test_without_a_limit_none_is_sent():
     assert automatic.ack.value == "auto"
     (set_for_prod,) = consumers(RABBIT + f"%prod.{CHANNEL}.max-outstanding-messages=5\n")[:1]
     assert set_for_prod.prefetch is None
+    beside = {
+        "application.properties": RABBIT,
+        "application-prod.properties": f"{CHANNEL}.max-outstanding-messages=5\n",
+    }
+    found = [fact for fact in facts_in(beside) if isinstance(fact, Consumer)]
+    assert {one.subject: one.prefetch and one.prefetch.value for one in found} == {
+        "orders": None, "orders (profile prod)": 5
+    }  # fmt: skip
 
 
 def test_in_yaml_and_for_profiles():

@@ -80,6 +80,8 @@ def test_a_direct_container_is_read_where_it_is_the_type():
     assert consumers(unset) == []
     (found,) = lint_text(unset)
     assert (found.finding.code, found.place.line, found.severity.name) == ("PA365", 1, "INFO")
+    settled = {**unset, "application-prod.yml": "spring.rabbitmq.listener.type: direct\n"}
+    assert lint_text(settled) == []
     open_ = "spring.rabbitmq.listener:\n  type: ${KIND}\n  direct.prefetch: 10\n"
     assert facts_in({"application.yml": open_}) == []
 
@@ -206,6 +208,10 @@ def test_a_listeners_prefetch_is_not_that_of_bindings():
     assert lint_text({"application.yml": text + f"{BINDING}.prefetch: 50\n"}) == []
     default = "spring.cloud.stream.rabbit.default.consumer.prefetch: 50\n"
     assert lint_text({"application.yml": text + default}) == []
+    for other in (f"{BINDING}.prefetch: 50\n", default):
+        assert lint_text({"application.yml": text, "application-prod.yml": other}) == []
+        document = f"{text}---\nspring.config.activate.on-profile: prod\n{other}"
+        assert lint_text({"application.yml": document}) == []
     kafka = f"{SIMPLE}.prefetch: 50\nspring.cloud.stream.bindings.a.consumer.concurrency: 4\n"
     assert lint_text({"application.yml": kafka}) == []
 

@@ -201,6 +201,18 @@ def test_a_pipeline_that_does_not_parse(text, line):
     assert codes({"a.conf": text}) == [("PA006", line, "ERROR")]
 
 
+def test_a_template_of_a_pipeline_is_left_alone():
+    for text in (
+        "input { rabbitmq { prefetch_count => {{ n }} } }",
+        "input { {% if x %} rabbitmq { prefetch_count => 0 } {% endif %} }",
+    ):
+        assert facts_in({"a.conf": text}) == []
+    quoted = (
+        "input { rabbitmq { key => '{{x}}' prefetch_count => 5 } }\nfilter { a { b => \"{%{C}\" } }"
+    )
+    assert consumers("a.conf", quoted)[0].prefetch.value == 5
+
+
 # Symfony Messenger
 
 OPTIONS = (

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from prefetch_advisor.findings import apps
 from prefetch_advisor.lint.files import SourceFile
-from prefetch_advisor.lint.kinds.kind import Kind, Unparsable
+from prefetch_advisor.lint.kinds.kind import Kind, Skipped, Unparsable
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
 
 #: the plugin's default; it acks once for as many
@@ -34,7 +34,9 @@ def _named(path: PurePosixPath) -> bool:
 
 
 def _holds(data: bytes) -> bool:
-    return b"input" in data and re.search(rb"\brabbitmq\s*\{", data) is not None
+    # in this order of cost: the second is not looked for in most files
+    found = re.search(rb"\brabbitmq\s*\{", data)
+    return found is not None and re.search(rb"\binput\s*\{", data) is not None
 
 
 @dataclass(slots=True)
@@ -49,14 +51,18 @@ class _Block:
 
 
 def _read(file: SourceFile) -> Iterator[object]:
+    found: list[Consumer | LintFinding] = []
     blocks: list[_Block] = []
     word, key, offset = "", "", 0
     for token in _TOKEN.finditer(file.text):
-        kind, text = token.lastgroup, token[0]
+        kind, text, end = token.lastgroup, token[0], token.end()
         if kind == "space":
             continue
         top = blocks[-1] if blocks else None
         if kind == "open":
+            if file.text[end : end + 1] in ("{", "%"):
+                yield Skipped(file.place_at(end), "a template, not the pipeline that it makes")
+                return
             inner = top is not None and (top.inner or bool(key))
             blocks.append(_Block("" if inner else word, offset, inner=inner))
             word = key = ""
@@ -65,7 +71,7 @@ def _read(file: SourceFile) -> Iterator[object]:
                 raise _unparsable(file, token.start(), "a closing brace without an opening one")
             blocks.pop()
             if top.name == "rabbitmq" and blocks and blocks[0].name == "input" and not top.inner:
-                yield from _input(file, top)
+                found += _input(file, top)
             word = key = ""
         elif kind == "arrow":
             key = word
@@ -73,13 +79,15 @@ def _read(file: SourceFile) -> Iterator[object]:
             if key and top is not None:
                 top.settings[key] = (_bare(text), token.start())
                 # a value may be a plugin: codec => json { }
-                key = key if kind == "word" and _BRACE.match(file.text, token.end()) else ""
-            named = kind == "word" or _ARROW.match(file.text, token.end())
+                key = key if kind == "word" and _BRACE.match(file.text, end) else ""
+            # a text names a setting, but no block
+            named = kind == "word" or _ARROW.match(file.text, end)
             word, offset = _bare(text) if named else "", token.start()
         elif text in "\"'":
             raise _unparsable(file, token.start(), "a text in quotes that does not end")
     if blocks:
         raise _unparsable(file, blocks[-1].offset, f"{blocks[-1].name or 'a brace'} is not closed")
+    yield from found
 
 
 def _bare(text: str) -> str:

@@ -48,6 +48,12 @@ def _read(file: SourceFile) -> Iterator[object]:
         if "default_consumer_prefetch" in key:
             message = f"{key} is no key of rabbitmq.conf: the node does not start"
             yield LintFinding(broker_files.WRONG_FILE.finding(key, message), each.key)
+    elsewhere = settings.get("rabbit.consumer_timeout")
+    if elsewhere is not None:
+        message = "rabbit.consumer_timeout is no key of rabbitmq.conf: the node does not start"
+        help_ = "Call it consumer_timeout."
+        finding = broker_files.TIMEOUT_REFUSED.finding("consumer_timeout", message, help_)
+        yield LintFinding(finding, elsewhere.key)
     timeout = settings.get("consumer_timeout")
     if timeout is not None and not _OPEN.search(timeout.value):
         yield from _timeout(timeout)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.jvm import documents, smallrye, spring
-from prefetch_advisor.lint.kinds.jvm.documents import Document, Settings
+from prefetch_advisor.lint.kinds.jvm.documents import Document, Property, Settings, relaxed
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped, Unparsable
 from prefetch_advisor.model.lint import Consumer, LintFinding
 
@@ -50,7 +50,10 @@ def _read(file: SourceFile) -> Iterator[object]:
             found = own if other == name else _beside(file, other)
             parts += _for(found, each)
     parts.sort(key=lambda part: bool(part.profiles))
-    base = dict.fromkeys(_said(parts, None))
+    elsewhere = [one for part in parts if part.profiles for one in part.properties]
+    if profile is None:
+        elsewhere += _of_other_profiles(file, stem)
+    base = dict.fromkeys(_said(parts, None, elsewhere))
     if profile is None:
         yield from _of(file, base)
     profiles = sorted({name for part in parts for name in part.profiles})
@@ -96,12 +99,25 @@ def _beside(file: SourceFile, name: str) -> list[Document]:
         return []
 
 
-def _said(parts: list[Document], profile: str | None) -> Iterator[Consumer | LintFinding]:
+def _of_other_profiles(file: SourceFile, stem: str) -> Iterator[Property]:
+    """What the files of profiles beside this one set."""
+    try:
+        names = sorted(each.name for each in file.location.parent.iterdir())
+    except OSError:
+        return
+    others = [each for each in names if _parts(each)[0] == stem and _parts(each)[1]]
+    for each in others[:_MOST_PROFILES]:
+        for document in _beside(file, each):
+            yield from document.properties
+
+
+def _said(
+    parts: list[Document], profile: str | None, elsewhere: Iterable[Property] = ()
+) -> Iterator[Consumer | LintFinding]:
+    """What is said for a profile; ``elsewhere``: what other profiles set besides."""
     settings = Settings(parts, profile)
-    elsewhere = [one for part in parts if part.profiles for one in part.properties]
-    limited = smallrye.limited_channels(elsewhere) if profile is None else frozenset()
-    yield from spring.consumers(settings)
-    yield from smallrye.consumers(settings, limited)
+    yield from spring.consumers(settings, frozenset(relaxed(each.key) for each in elsewhere))
+    yield from smallrye.consumers(settings, smallrye.limited_channels(elsewhere))
 
 
 def _of(

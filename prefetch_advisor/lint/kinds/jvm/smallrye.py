@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prefetch_advisor.findings import apps
 from prefetch_advisor.lint.kinds.jvm.documents import Property, Settings, number
@@ -31,7 +31,7 @@ def consumers(settings: Settings, limited: frozenset[str]) -> Iterator[Consumer 
             yield from channel.dropped()
 
 
-def limited_channels(properties: list[Property]) -> frozenset[str]:
+def limited_channels(properties: Iterable[Property]) -> frozenset[str]:
     """Channels for which some document says a limit."""
     found = (_ATTRIBUTE.fullmatch(each.key) for each in properties)
     return frozenset(each[1] or each[2] for each in found if each and each[3] == _LIMIT)

@@ -18,14 +18,18 @@ _BINDING = re.compile(r"spring\.cloud\.stream\.rabbit\.bindings\.(.+)\.consumer\
 _ACKS: dict[str, AckMode] = {"none": "auto", "manual": "manual", "auto": "manual"}
 
 
-def consumers(settings: Settings) -> Iterator[Consumer | LintFinding]:
-    """What these settings say of consumers, and what of it no consumer sees."""
-    yield from _listeners(settings)
+def consumers(settings: Settings, elsewhere: frozenset[str]) -> Iterator[Consumer | LintFinding]:
+    """What these settings say of consumers, and what of it no consumer sees.
+
+    ``elsewhere`` are the keys that profiles set: what one of them may put right is left alone.
+    """
+    yield from _listeners(settings, f"{_LISTENER}type" in elsewhere)
     yield from _bindings(settings)
-    yield from _not_for_bindings(settings)
+    if not any(key.startswith(_STREAM) and key.endswith(".prefetch") for key in elsewhere):
+        yield from _not_for_bindings(settings)
 
 
-def _listeners(settings: Settings) -> Iterator[Consumer | LintFinding]:
+def _listeners(settings: Settings, unsettled: bool) -> Iterator[Consumer | LintFinding]:
     kind = settings.text(settings.relaxed.get(f"{_LISTENER}type"))
     set_here = f"{_LISTENER}type" in settings.relaxed
     used = (kind.value.lower() if kind else "") if set_here else "simple"
@@ -34,7 +38,7 @@ def _listeners(settings: Settings) -> Iterator[Consumer | LintFinding]:
         if own and used == name:
             found = _Container(settings, f"{_LISTENER}{name}.", direct=name == "direct")
             yield found.consumer(f"listener.{name}", "Spring AMQP", own[0], None)
-        elif own and used and (prefetch := own_prefetch(own)):
+        elif own and used and not unsettled and (prefetch := _prefetch_of(own)):
             message = f"containers are {used}, and do not read listener.{name}.prefetch"
             help_ = f"Set {_LISTENER}{used}.prefetch, or spring.rabbitmq.listener.type={name}."
             # a factory of the application's own may still be configured from it
@@ -44,7 +48,7 @@ def _listeners(settings: Settings) -> Iterator[Consumer | LintFinding]:
             yield LintFinding(finding, prefetch.place)
 
 
-def own_prefetch(properties: list[Property]) -> Property | None:
+def _prefetch_of(properties: list[Property]) -> Property | None:
     """The setting of a prefetch among these."""
     return next((each for each in properties if each.key.lower().endswith("prefetch")), None)
 
