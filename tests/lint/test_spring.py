@@ -193,6 +193,10 @@ def test_bindings_of_the_binder():
     assert value(one.prefetch) == (1, 13, True)
     assert value(one.consumers) == (4, 7, True)
     assert one.ack.value == "manual"
+    both = f"{BINDING}.max-concurrency: 2\n"
+    both += "spring.cloud.stream.bindings.orders-in-0.consumer.concurrency: 3\n"
+    assert value(consumer(both).consumers) == (3, 2, True)
+    assert consumer(both.replace("3", "${N}")).consumers is None
     direct = consumer(f"{BINDING}:\n  container-type: direct\n  prefetch: 0\n")
     assert value(direct.prefetch) == (0, 3, True)
     assert consumers(f"{BINDING}: {{container-type: stream, prefetch: 5}}") == []

@@ -72,10 +72,9 @@ class _Container:
         found = (self.settings.relaxed.get(prefix + key) for prefix in self.prefixes)
         return next((each for each in found if each is not None), None)
 
-    def number(self, *keys: str) -> Located[int] | None:
-        """The first of these keys that is set; ``None`` also when it cannot be resolved."""
-        one = next(filter(None, map(self._set, keys)), None)
-        return number(self.settings.text(one))
+    def number(self, key: str) -> Located[int] | None:
+        """Its number; ``None`` also when it cannot be resolved."""
+        return number(self.settings.text(self._set(key)))
 
     def prefetch(self) -> Located[int] | None:
         """As the container asks for it: a simple one for its batch size, or 1, at least."""
@@ -97,11 +96,8 @@ class _Container:
         """The consumer that it makes; ``more``: where its number of consumers stands besides."""
         ack = self.settings.text(self._set("acknowledgemode"))
         mode = _ACKS.get(ack.value.lower()) if ack else None
-        counts = ("consumersperqueue",) if self.direct else ("maxconcurrency", "concurrency")
-        count = self.number(*counts)
-        if count is None and not any(map(self._set, counts)):
-            one = next(filter(None, map(self.settings.relaxed.get, more)), None)
-            count = number(self.settings.text(one))
+        own = ("consumersperqueue",) if self.direct else ("maxconcurrency", "concurrency")
+        counts = [*map(self._set, own), *map(self.settings.relaxed.get, more)]
         return Consumer(
             subject=subject,
             client=client,
@@ -109,8 +105,14 @@ class _Container:
             queue=queue,
             prefetch=self.prefetch(),
             ack=Located(mode, ack.place, ack.value, ack.certain) if ack and mode else None,
-            consumers=count if count and count.value > 0 else None,
+            consumers=self._most([each for each in counts if each is not None]),
         )
+
+    def _most(self, counts: list[Property]) -> Located[int] | None:
+        """The largest; ``None``: none is set, or one cannot be resolved."""
+        known = [number(self.settings.text(each)) for each in counts]
+        found = [each for each in known if each is not None and each.value > 0]
+        return max(found, key=lambda each: each.value) if found and None not in known else None
 
 
 def _bindings(settings: Settings) -> Iterator[Consumer]:
