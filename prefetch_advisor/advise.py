@@ -81,6 +81,48 @@ def advise_queue(
     ``waits``: simulate how long its messages wait, a tenth of a second, also where no longest
     wait was asked for.
     """
+    judged, sizing, count = work_out(observation, given, policy, unused_channels, waits)
+    case, outcome, estimates = judged.case, judged.outcome, judged.estimates
+    window, force, recommended = case.window, case.force, judged.recommended
+    sized = sizing if isinstance(sizing, Sizing) else None
+    return QueueAdvice(
+        key=observation.key,
+        type=case.row.type if case.row else None,
+        verdict=outcome.verdict,
+        verdict_reason=outcome.reason,
+        confidence=outcome.confidence,
+        snapshot=window.snapshot and case.row is not None,
+        missing=_missing(outcome, sizing, count),
+        observed=_observed(case),
+        limit=force.limit if force.active or observation.consumers is None else None,
+        processing_time=estimates.processing,
+        rtt=estimates.rtt,
+        concurrency=estimates.concurrency,
+        arrival_rate=estimates.arrival_rate,
+        offered_load=count.offered_load,
+        drain_time=count.drain_time,
+        current=judged.current,
+        rule=sized.rule if sized else None,
+        fed=sized.fed if sized else None,
+        recommended=recommended,
+        consumers=_consumers(case, recommended, judged.own),
+        findings=(*outcome.findings, *hints(judged)),
+        notes=tuple(_notes(case)),
+    )
+
+
+def work_out(
+    observation: QueueObservation,
+    given: Given,
+    policy: Policy,
+    unused_channels: Sequence[ChannelRow] = (),
+    waits: bool = False,
+) -> tuple[Judged, Sizing | NotSized, ConsumerCount]:
+    """Everything computed of one queue: what its findings look at, and what was sized.
+
+    Raises:
+        ConflictError: two options that cannot both hold.
+    """
     window = look(observation)
     force = in_force(observation, window)
     estimates = estimate(observation, window, given)
@@ -102,30 +144,7 @@ def advise_queue(
     judged = Judged(
         case, outcome, estimates, current, recommended, unused_channels, barred, conflict, own
     )
-    return QueueAdvice(
-        key=observation.key,
-        type=case.row.type if case.row else None,
-        verdict=outcome.verdict,
-        verdict_reason=outcome.reason,
-        confidence=outcome.confidence,
-        snapshot=window.snapshot and case.row is not None,
-        missing=_missing(outcome, sizing, count),
-        observed=_observed(case),
-        limit=force.limit if force.active or observation.consumers is None else None,
-        processing_time=estimates.processing,
-        rtt=estimates.rtt,
-        concurrency=estimates.concurrency,
-        arrival_rate=estimates.arrival_rate,
-        offered_load=count.offered_load,
-        drain_time=count.drain_time,
-        current=current,
-        rule=sized.rule if sized else None,
-        fed=sized.fed if sized else None,
-        recommended=recommended,
-        consumers=_consumers(case, recommended, own),
-        findings=(*outcome.findings, *hints(judged)),
-        notes=tuple(_notes(case)),
-    )
+    return judged, sizing, count
 
 
 def _learnt(estimates: Estimates, outcome: Outcome) -> Estimates:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from prefetch_advisor.config import MAX_PREFETCH, Policy
+from prefetch_advisor.errors import UsageError
 from prefetch_advisor.model.figures import Figure, FigureSource, ProcessingTime
 from prefetch_advisor.statistics import lognormal_quantile
 from prefetch_advisor.units import duration, plural, size
@@ -31,6 +32,15 @@ class Bound(NamedTuple):
     words: str
     #: everything it was made of came from options
     by_options: bool = False
+
+
+class ConflictError(UsageError):
+    """Bounds that options alone made, and that no prefetch can keep together."""
+
+    def __init__(self, low: Bound, high: Bound) -> None:
+        super().__init__(conflict_words(low, high))
+        #: the lower one, which lies above the other
+        self.clash = (low, high)
 
 
 PROTOCOL = Bound("protocol", MAX_PREFETCH, "the protocol carries 16 bits", True)

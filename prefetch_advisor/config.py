@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from prefetch_advisor.model.figures import ClientKind, RoundTrip
 
@@ -70,3 +71,9 @@ class Given:
     message_bytes: float | None = None
     #: the broker's delivery acknowledgement timeout, seconds
     consumer_timeout: float | None = None
+    #: where the figures were given, by their names above; absent: by option
+    origins: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def origin(self, name: str) -> str:
+        """Where a figure was or would be given, for a person: "--rtt", "app.toml:7"."""
+        return self.origins.get(name) or f"--{name.replace('_', '-')}"

@@ -27,12 +27,7 @@ _FULL = 0.98
 LEAST_DEPARTURES = 30
 #: seconds of a broker's history from which it tells what arrives
 LEAST_HISTORY = 15.0
-_ONE_AT_A_TIME = Concurrency(
-    1, FigureSource.ASSUMED, "one message at a time; --concurrency if it is more"
-)
-_DEFAULT = "the broker's default; --consumer-timeout if it is set otherwise"
-_TIMEOUT_OF_15_MIN = Figure(900.0, FigureSource.ASSUMED, _DEFAULT)
-_TIMEOUT_OF_30_MIN = Figure(1800.0, FigureSource.ASSUMED, _DEFAULT)
+_MINUTE = 60.0
 
 
 def estimate(observation: QueueObservation, window: Window, given: Given) -> Estimates:
@@ -76,7 +71,7 @@ def _processing(timings: TimingRow | None, given: Given) -> ProcessingTime | Non
         return ProcessingTime(
             mean=given.processing_time,
             source=FigureSource.GIVEN,
-            origin="--processing-time",
+            origin=given.origin("processing_time"),
             cv=given.cv,
         )
     if timings is None or timings.processing is None:
@@ -132,7 +127,7 @@ def _bound_on_processing(window: Window) -> ProcessingTime | None:
 
 def _round_trip(timings: TimingRow | None, given: Given) -> RoundTrip | None:
     if given.rtt is not None:
-        return RoundTrip(given.rtt, FigureSource.GIVEN, "--rtt")
+        return RoundTrip(given.rtt, FigureSource.GIVEN, given.origin("rtt"))
     if given.round_trip is not None and given.round_trip.usable:
         return given.round_trip
     if timings is None or timings.rtt is None:
@@ -152,23 +147,24 @@ def _round_trip(timings: TimingRow | None, given: Given) -> RoundTrip | None:
 
 def _concurrency(timings: TimingRow | None, given: Given) -> Concurrency:
     if given.client == "async":
-        origin = "--concurrency async: as many as the prefetch"
+        origin = f"{given.origin('concurrency')} async: as many as the prefetch"
         return Concurrency(None, FigureSource.GIVEN, origin, "async")
     if given.client == "loop":
-        origin = "--concurrency loop: one, which holds the acks up"
+        origin = f"{given.origin('concurrency')} loop: one, which holds the acks up"
         return Concurrency(1, FigureSource.GIVEN, origin, "loop")
     if given.concurrency is not None:
-        return Concurrency(given.concurrency, FigureSource.GIVEN, "--concurrency")
+        return Concurrency(given.concurrency, FigureSource.GIVEN, given.origin("concurrency"))
     if timings is not None and timings.concurrency is not None:
         seen = max(1, round(timings.concurrency))
         return Concurrency(seen, FigureSource.MEASURED, f"started/finished of {timings.where}")
-    return _ONE_AT_A_TIME
+    origin = f"one message at a time; {given.origin('concurrency')} if it is more"
+    return Concurrency(1, FigureSource.ASSUMED, origin)
 
 
 def _message_bytes(observation: QueueObservation, given: Given) -> Figure | None:
     """Mean bytes of a body: given, timed, or of what lies in the queue."""
     if given.message_bytes is not None:
-        return Figure(given.message_bytes, FigureSource.GIVEN, "--message-bytes")
+        return Figure(given.message_bytes, FigureSource.GIVEN, given.origin("message_bytes"))
     timings, row = observation.timings, observation.row
     if timings is not None and timings.mean_bytes is not None:
         return Figure(timings.mean_bytes, FigureSource.MEASURED, f"bytes of {timings.where}")
@@ -188,7 +184,8 @@ def _ack_timeout(observation: QueueObservation, given: Given) -> Figure | None:
     queues alone (release notes of these versions). Queues may set their own since 3.12.
     """
     if given.consumer_timeout is not None:
-        return Figure(given.consumer_timeout, FigureSource.GIVEN, "--consumer-timeout")
+        origin = given.origin("consumer_timeout")
+        return Figure(given.consumer_timeout, FigureSource.GIVEN, origin)
     row, version = observation.row, version_of(observation.broker.version)
     kind = row.type if row is not None else None
     if version is not None and version >= (4, 3) and kind not in (None, "quorum"):
@@ -201,14 +198,14 @@ def _ack_timeout(observation: QueueObservation, given: Given) -> Figure | None:
     own = row.settings.get("consumer-timeout") if row is not None else None
     if isinstance(own, int) and own > 0:
         return Figure(own / 1000, FigureSource.MEASURED, "consumer-timeout of the queue")
-    if version is not None and version < (3, 8, 17):
-        return _TIMEOUT_OF_15_MIN
-    return _TIMEOUT_OF_30_MIN
+    minutes = 15 if version is not None and version < (3, 8, 17) else 30
+    origin = f"the broker's default; {given.origin('consumer_timeout')} if it is set otherwise"
+    return Figure(minutes * _MINUTE, FigureSource.ASSUMED, origin)
 
 
 def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -> Figure | None:
     if given.arrival_rate is not None:
-        return Figure(given.arrival_rate, FigureSource.GIVEN, "--arrival-rate")
+        return Figure(given.arrival_rate, FigureSource.GIVEN, given.origin("arrival_rate"))
     throttled = _throttled(observation)
     published = window.rates.publish
     row = observation.row

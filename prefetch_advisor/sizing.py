@@ -11,6 +11,7 @@ from typing import NamedTuple
 from prefetch_advisor.bounds import (
     PROTOCOL,
     Bound,
+    ConflictError,
     conflict,
     conflict_words,
     highest,
@@ -18,7 +19,6 @@ from prefetch_advisor.bounds import (
     tightest,
 )
 from prefetch_advisor.config import ENOUGH_SAMPLES, Policy
-from prefetch_advisor.errors import UsageError
 from prefetch_advisor.feeding import (
     ConstantFeeding,
     ExponentialFeeding,
@@ -138,7 +138,7 @@ def size(
     processing time.
 
     Raises:
-        UsageError: options that no prefetch can satisfy together.
+        ConflictError: options that no prefetch can satisfy together.
     """
     lacking = lacks(processing, rtt)
     if lacking is not None:
@@ -200,15 +200,14 @@ def contradiction(lower: Sequence[Bound], upper: Sequence[Bound]) -> NotSized | 
     """Bounds that no prefetch can keep.
 
     Raises:
-        UsageError: options alone make them.
+        ConflictError: options alone make them.
     """
     clash = conflict(lower, upper)
     if clash is None:
         return None
-    words = conflict_words(*clash)
     if all(bound.by_options for bound in clash):
-        raise UsageError(words)
-    return NotSized(words, conflict=clash)
+        raise ConflictError(*clash)
+    return NotSized(conflict_words(*clash), conflict=clash)
 
 
 _NEEDS = {

@@ -35,7 +35,7 @@ def size_async(
     Without known consumers the prefetch is that of a single one.
 
     Raises:
-        UsageError: options that no prefetch can satisfy together.
+        ConflictError: options that no prefetch can satisfy together.
     """
     lacking = lacks(processing, rtt)
     if lacking is not None:

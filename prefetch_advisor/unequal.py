@@ -62,6 +62,14 @@ def own_prefetches(
     return _compared(feedings, handling, case.policy, shared)
 
 
+def of_times(
+    processing: Mapping[str, float], rtt: float, workers: int, policy: Policy, shared: int
+) -> Own | None:
+    """A prefetch for each machine, of the seconds a message takes there, where they differ."""
+    feedings = {name: ConstantFeeding(each, rtt, workers) for name, each in processing.items()}
+    return _compared(feedings, Handling(workers), policy, shared) if len(feedings) > 1 else None
+
+
 def _timed(processing: ProcessingTime, rtt: RoundTrip, handling: Handling) -> dict[str, Feeding]:
     runs: dict[str, list[Run]] = {}
     for run in processing.runs:

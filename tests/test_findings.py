@@ -10,6 +10,7 @@ from prefetch_advisor.findings import (
     apps,
     broker_files,
     consumers,
+    declared,
     document,
     explain,
     find,
@@ -21,13 +22,14 @@ from prefetch_advisor.findings.rule import Rule
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers, apps, broker_files)
+        for module in (inputs, consumers, declared, apps, broker_files)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]
     assert {rule.code for rule in defined} == {rule.code for rule in RULES}
     for rule in defined:
-        assert find(rule.code) is find(rule.name) is rule
+        assert find(rule.code) == [rule]
+        assert rule in find(rule.name)
         assert rule.bad in explain(rule).replace("\n    ", "\n")
         assert rule.bad != rule.good
 
@@ -35,7 +37,10 @@ def test_every_rule_that_is_defined_can_be_explained():
 def test_codes_and_names_are_unique_and_in_order():
     codes = [rule.code for rule in RULES]
     assert codes == sorted(set(codes))
-    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert len({(rule.code[:3], rule.name) for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        # the same name, the same number in its family
+        assert {other.code[3:] for other in find(rule.name)} == {rule.code[3:]}
 
 
 @pytest.mark.parametrize(("page", "lint"), [("findings.md", False), ("rules.md", True)])

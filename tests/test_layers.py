@@ -22,7 +22,8 @@ LAYERS = (
     ("estimate",),
     ("sizing",),
     ("diagnosis",),
-    ("advise", "lint"),
+    ("advise",),
+    ("lint",),
     ("reports",),
     ("cli",),
 )
@@ -54,6 +55,7 @@ PART_OF = {
     "probe_run": "advise",
     "probe_stop": "advise",
     "processes": "units",
+    "ranges": "units",
     "recorder": "units",
     "progress": "cli",
     "recommend": "diagnosis",

@@ -311,8 +311,8 @@ def explain(what: str | None, every: bool) -> int:
     if what is None:
         stdio.write(findings.listed())
         return ExitCode.OK
-    rule = findings.find(what)
-    if rule is None:
+    found = findings.find(what)
+    if not found:
         from prefetch_advisor.reports.names import quoted
 
         near = findings.near(what)
@@ -320,7 +320,7 @@ def explain(what: str | None, every: bool) -> int:
         raise UsageError(
             f"no finding is called {quoted(what)}{hint}; all: {PROGRAM} explain --list"
         )
-    stdio.write(findings.explain(rule))
+    stdio.write("\n".join(map(findings.explain, found)))
     return ExitCode.OK
 
 

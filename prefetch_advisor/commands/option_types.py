@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from prefetch_advisor.errors import UsageError
 
+T = TypeVar("T")
+
 PROBE = "probe"
 CLIENTS = ("async", "loop")
 FAIL_ON = ("never", "info", "warning", "error")
-_MOST_AT_ONCE = 65_535
-_MOST_BYTES = 1e15
-_NANOSECOND = 1e-9
-_YEAR = 365 * 86_400.0
-_FASTEST = 1e9
-_SLOWEST = 1e-9
 
 #: what click calls with an option's text
 Convert = Callable[[Any], float]
@@ -42,14 +38,10 @@ def duration(*, zero: bool = False) -> Convert:
     """Seconds from a text such as 5ms; 0 only where that means something."""
 
     def convert(text: Any) -> float:
-        # here: --help needs no parser
-        from prefetch_advisor.units import parse_duration
+        # here, as below: --help needs no parser
+        from prefetch_advisor import ranges
 
-        seconds = _parsed(parse_duration, text)
-        if _NANOSECOND <= seconds <= _YEAR or (zero and seconds == 0):
-            return seconds
-        wanted = f"{'0s or ' if zero else ''}a duration from 1ns to 365d"
-        raise click.BadParameter(f"expected {wanted}, found {text!r}")
+        return _parsed(lambda: ranges.duration(text, zero=zero))
 
     return convert
 
@@ -61,40 +53,36 @@ def round_trip(text: Any) -> float | str:
 
 def concurrency(text: Any) -> int | str:
     """A number of messages, or a kind of client."""
+    from prefetch_advisor.ranges import MOST_AT_ONCE
+
     if text in CLIENTS:
         return str(text)
     try:
         value = int(text)
     except ValueError:
         value = 0
-    if 1 <= value <= _MOST_AT_ONCE:
+    if 1 <= value <= MOST_AT_ONCE:
         return value
-    wanted = f"a number from 1 to {_MOST_AT_ONCE}, {' or '.join(CLIENTS)}"
+    wanted = f"a number from 1 to {MOST_AT_ONCE}, {' or '.join(CLIENTS)}"
     raise click.BadParameter(f"expected {wanted}, found {text!r}")
 
 
 def byte_count(text: Any) -> float:
     """Bytes from a text such as 20KB, 1.5MiB or 4096."""
-    from prefetch_advisor.units import parse_size
+    from prefetch_advisor import ranges
 
-    value = _parsed(parse_size, text)
-    if 1 <= value <= _MOST_BYTES:
-        return value
-    raise click.BadParameter(f"expected a size from 1 byte to 1 PB, found {text!r}")
+    return _parsed(lambda: ranges.byte_count(text))
 
 
 def rate(text: Any) -> float:
     """Events per second from a text such as 180/s."""
-    from prefetch_advisor.units import parse_rate
+    from prefetch_advisor import ranges
 
-    value = _parsed(parse_rate, text)
-    if value == 0 or _SLOWEST <= value <= _FASTEST:
-        return value
-    raise click.BadParameter(f"expected 0 or a rate from 1e-9/s to 1e9/s, found {text!r}")
+    return _parsed(lambda: ranges.rate(text))
 
 
-def _parsed(parse: Callable[[str], float], text: str) -> float:
+def _parsed(parse: Callable[[], T]) -> T:
     try:
-        return parse(text)
+        return parse()
     except UsageError as error:
         raise click.BadParameter(str(error)) from None

@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import apps, broker_files, consumers, inputs
+from prefetch_advisor.findings import apps, broker_files, consumers, declared, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -15,6 +15,7 @@ RULES: tuple[Rule, ...] = (
     inputs.NOT_JUDGED,
     inputs.UNPARSABLE_FILE,
     inputs.STALE_SUPPRESSION,
+    inputs.INVALID_SETTING,
     consumers.UNBOUNDED_PREFETCH,
     consumers.AUTO_ACK,
     consumers.PREFETCH_BELOW_ROUND_TRIP,
@@ -39,6 +40,23 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    declared.UNBOUNDED_PREFETCH,
+    declared.AUTO_ACK,
+    declared.PREFETCH_BELOW_ROUND_TRIP,
+    declared.PREFETCH_TOO_LARGE,
+    declared.ADD_CONSUMERS,
+    declared.ACK_TIMEOUT_RISK,
+    declared.GLOBAL_QOS,
+    declared.QUORUM_2000,
+    declared.SINGLE_ACTIVE,
+    declared.UNEQUAL,
+    declared.PRIORITIES_DEFEATED,
+    declared.MEMORY_OVER_BUDGET,
+    declared.BELOW_CONCURRENCY,
+    declared.BATCH_NOT_BELOW,
+    declared.STREAM_NEEDS_PREFETCH,
+    declared.EARLY_ACK,
+    declared.ABOVE_PROTOCOL,
     *apps.RULES,
     *broker_files.RULES,
 )
@@ -48,12 +66,15 @@ _BARE_NUMBER = re.compile(r"[0-9]{3}")
 _CODE = re.compile(r"pa[0-9]*|[0-9]+")
 
 
-def find(text: str) -> Rule | None:
-    """The rule with this code or name; "101", "pa101", "Unbounded_Prefetch" will do."""
+def find(text: str) -> list[Rule]:
+    """The rules with this code or name; "101", "pa101", "Unbounded_Prefetch" will do.
+
+    There are several where a running queue and a file are judged by the same name.
+    """
     wanted = _normal(text)
     if _BARE_NUMBER.fullmatch(wanted):
         wanted = f"pa{wanted}"
-    return next((r for r in RULES if wanted in (r.code.lower(), r.name)), None)
+    return [rule for rule in RULES if wanted in (rule.code.lower(), rule.name)]
 
 
 def near(text: str) -> list[str]:
@@ -64,7 +85,7 @@ def near(text: str) -> list[str]:
         family = [r.code for r in RULES if r.code.lower().startswith(code)]
         codes = [r.code for r in RULES]
         return family or difflib.get_close_matches(code.upper(), codes, 5, 0.7)
-    names = [r.name for r in RULES]
+    names = list(dict.fromkeys(r.name for r in RULES))
     close = difflib.get_close_matches(wanted, names, 3, 0.5)
     holding = [name for name in names if len(wanted) > 2 and wanted in name and name not in close]
     return [*close, *holding][:5]

@@ -91,3 +91,15 @@ STALE_SUPPRESSION = Rule(
     CONFIRMS + "#channel-qos-prefetch",
     file="prefetch-advisor.toml",
 )
+INVALID_SETTING = Rule(
+    "PA009",
+    "invalid-setting",
+    Severity.ERROR,
+    "A settings file says something that has no meaning: an unknown key, a value out of its range.",
+    "A key that is misspelt is a check that is not made, and nobody would notice.",
+    "Mend the key or value that is named.",
+    '[[queues]]\nname = "tasks"\nprefetch = 10\nprocessing-tme = "20ms"\n',
+    '[[queues]]\nname = "tasks"\nprefetch = 10\nprocessing-time = "20ms"\n',
+    CONFIRMS + "#channel-qos-prefetch",
+    file="prefetch-advisor.toml",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefetch_advisor.bounds import slow_time
+from prefetch_advisor.bounds import Bound, slow_time
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.hints.judged import Judged
 from prefetch_advisor.model.advice import Finding, Severity
@@ -23,13 +23,17 @@ def clash(judged: Judged) -> Iterator[Finding]:
     """Bounds that no prefetch can keep together: the upper one names the finding."""
     if judged.conflict is None:
         return
-    low, high = judged.conflict
+    yield clash_of(judged.name, *judged.conflict)
+
+
+def clash_of(name: str, low: Bound, high: Bound) -> Finding:
+    """The finding for a lower bound that lies above an upper one."""
     rule = _BY_BOUND.get(high.name) or _BY_BOUND[low.name]
     message = (
         f"at least {low.value:,} is needed ({low.words}), at most {high.value:,} allowed"
         f" ({high.words})"
     )
-    yield rule.finding(judged.name, message, None, Severity.ERROR)
+    return rule.finding(name, message, None, Severity.ERROR)
 
 
 def batch(judged: Judged) -> Iterator[Finding]:

@@ -108,21 +108,13 @@ def prefetch_low(judged: Judged) -> Iterator[Finding]:
 
 def prefetch_high(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
-    processing = judged.estimates.processing
     row = judged.case.row
     if row is not None and row.type == "stream":
         return  # its credit is for chunks: a large one is the advice
     if judged.case.force.unlimited or judged.outcome.verdict in _NOT_TOO_LARGE:
         return
-    hoards = judged.outcome.verdict is Verdict.HOARDING
-    if not hoards:
-        if current.buffered_time is None or processing is None or not processing.usable:
-            return
-        need = max(advised.buffered_time or 0.0, processing.mean)
-        if current.buffered_time <= max(LONG_BUFFER, MUCH * need) or advised.keep:
-            return
-        if advised.prefetch is not None and advised.prefetch >= (current.prefetch or 0):
-            return
+    if judged.outcome.verdict is not Verdict.HOARDING and not _far_above(judged):
+        return
     if judged.case.force.limit.kind == "quorum-default":
         return  # said by quorum-unlimited-is-2000
     message = f"prefetch {judged.prefetch_now}"
@@ -141,3 +133,15 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
     else:
         help_ = "Lower it; give --processing-time and --rtt for the value that feeding needs."
     yield rules.PREFETCH_TOO_LARGE.finding(judged.name, message, help_)
+
+
+def _far_above(judged: Judged) -> bool:
+    """Whether the last message buffered waits long, and far longer than feeding needs."""
+    current, advised = judged.current, judged.recommended
+    processing = judged.estimates.processing
+    if current.buffered_time is None or processing is None or not processing.usable:
+        return False
+    need = max(advised.buffered_time or 0.0, processing.mean)
+    if current.buffered_time <= max(LONG_BUFFER, MUCH * need) or advised.keep:
+        return False
+    return advised.prefetch is None or advised.prefetch < (current.prefetch or 0)

@@ -46,14 +46,14 @@ def prefix(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """The code of the one finding that a text means, by code or name.
+    """The code of the finding that a text means, by code or name; of several, that of a file.
 
     Raises:
         UnknownFinding: no finding is called so.
     """
-    rule = findings.find(text)
-    if rule is not None:
-        return rule.code
+    found = findings.find(text)
+    if found:
+        return next((rule for rule in found if rule.file), found[0]).code
     near = findings.near(text)
     hint = f"; near: {', '.join(near)}" if near else ""
     raise UnknownFinding(f"no finding is called {text[:60]!r}{hint}")

@@ -1,12 +1,13 @@
 """Every kind of file that lint reads; the first whose name and content fit takes a file."""
 
-from prefetch_advisor.lint.kinds import dapr, logstash, oslo, symfony, telegraf
+from prefetch_advisor.lint.kinds import dapr, logstash, oslo, settings, symfony, telegraf
 from prefetch_advisor.lint.kinds.broker import advanced_config, definitions, rabbitmq_conf
 from prefetch_advisor.lint.kinds.jvm import settings_files
 from prefetch_advisor.lint.kinds.kind import Kind
 
 #: in the order in which they are asked; each module below this one adds its own here
 KINDS: tuple[Kind, ...] = (
+    *settings.SETTINGS,
     settings_files.KIND,
     dapr.KIND,
     symfony.KIND,

@@ -1,0 +1,64 @@
+"""Consumers of any client: the rules that need no framework, and the figures of a declared queue.
+
+A consumer whose queue is declared in settings is judged with what they know of it: how long a
+message takes, the round trip, its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from prefetch_advisor.lint.declared import DeclaredQueue
+from prefetch_advisor.model.lint import Consumer, LintFinding, Located
+
+
+def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
+    """What is wrong with the prefetch and the acks of consumers."""
+    consumers = [fact for fact in facts if isinstance(fact, Consumer)]
+    if not consumers:
+        return
+    # here: most trees have none, and sizing is a large import
+    from prefetch_advisor.lint.declared import machines, rules
+    from prefetch_advisor.lint.declared.timings import TimingFiles
+
+    files = TimingFiles()
+    queues = [fact for fact in facts if isinstance(fact, DeclaredQueue)]
+    for consumer in consumers:
+        if _says_nothing(consumer):
+            continue
+        queue = _with_figures(consumer, queues)
+        # what is wrong with the file is told with the queue
+        timings, _ = files.row(queue)
+        if queue.machines is None:
+            yield from rules.of_prefetch(queue, timings)
+        else:
+            yield from machines.of_machines(queue)
+
+
+def _says_nothing(consumer: Consumer) -> bool:
+    """Automatic ack without a prefetch is how replies are read; no prefetch at all is not known."""
+    early = consumer.ack is not None and consumer.ack.value == "early"
+    return consumer.prefetch is None and not early
+
+
+def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> DeclaredQueue:
+    """The consumer's own settings, over those that the one declared queue of its name has."""
+    known = [queue for queue in queues if queue.name.value == consumer.queue]
+    name = Located(consumer.subject, consumer.place)
+    base = known[0] if len(known) == 1 else DeclaredQueue(name, consumer.place, Path())
+    concurrency: Located[int | str] | None = base.concurrency
+    if consumer.concurrency is not None:
+        one = consumer.concurrency
+        concurrency = Located(one.value, one.place, one.origin, one.certain)
+    return replace(
+        base,
+        name=name,
+        place=consumer.place,
+        prefetch=consumer.prefetch,
+        ack=consumer.ack or base.ack,
+        concurrency=concurrency,
+        batch=consumer.batch or base.batch,
+        global_qos=None,
+    )
