@@ -151,19 +151,6 @@ PRIORITIES_ON_QUORUM = Rule(
     DOCS + "priority",
     file="definitions.json",
 )
-TIMEOUT_BELOW_WORK = Rule(
-    "PA411",
-    "consumer-timeout-below-work",
-    Severity.WARNING,
-    "A queue's acknowledgement timeout ends before its declared consumers get through what they "
-    "hold.",
-    "The clock starts at delivery: the last message of a full window waits for all before it. "
-    "When it runs out the broker takes every message of the channel back.",
-    "Lower the prefetch so that prefetch x processing time / concurrency stays far below it.",
-    "a queue with x-consumer-timeout 600000, declared with prefetch 100 and 10 s for a message",
-    "the same queue with prefetch 10",
-    _TIMEOUT,
-)
 RULES = (
     WRONG_FILE,
     TIMEOUT_TOO_SHORT,
@@ -175,5 +162,4 @@ RULES = (
     DEFAULT_MALFORMED,
     TIMEOUT_NOT_ENFORCED,
     PRIORITIES_ON_QUORUM,
-    TIMEOUT_BELOW_WORK,
 )

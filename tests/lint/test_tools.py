@@ -79,7 +79,7 @@ def test_several_documents_and_bindings():
         ("orders", None, 10), ("jobs", "work", 300), ("jobs", "in", 0)
     ]  # fmt: skip
     assert [one.concurrency and one.concurrency.value for one in found] == [None, 1, 1]
-    assert lint_text({"all.yaml": text}) == []
+    assert codes({"all.yaml": text}) == [("PA301", 44, "ERROR")]
 
 
 def test_a_template_of_a_component_is_left_alone():
@@ -161,7 +161,10 @@ def test_an_input_of_logstash():
     assert value(one.prefetch) == (512, 9, True)
     assert (one.ack.value, one.ack.place.line) == ("auto", 10)
     assert value(one.consumers) == (4, 11, True)
-    assert lint_text({"pipeline.conf": PIPELINE}) == []
+    # automatic ack, told of consumers of any client
+    assert codes({"pipeline.conf": PIPELINE}) == [("PA302", 10, "ERROR")]
+    acked = PIPELINE.replace("ack => false", "ack => true")
+    assert lint_text({"pipeline.conf": acked}) == []
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,16 @@ messages come from a queue that only delays them; and when a consumer of it is k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prefetch_advisor.findings import broker_files
+from prefetch_advisor.lint.kinds.broker import policies
 from prefetch_advisor.lint.kinds.broker.facts import Binding, Definitions, Policy, Queue
 from prefetch_advisor.lint.kinds.yaml_nodes import Node, string
 from prefetch_advisor.model.lint import Consumer, LintFinding
 
 _LIMITS = ("max-length", "max-length-bytes", "message-ttl", "expires", "max-age")
 _KEYS = (*_LIMITS, "dead-letter-exchange", "dead-letter-routing-key")
-_TYPES = {"classic_queues": "classic", "quorum_queues": "quorum", "streams": "stream"}
-#: repetition of a group takes the square of a name's length, or more, to match
-_COSTLY = re.compile(r"\)[*+?{]")
 
 
 def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
@@ -85,7 +82,7 @@ class _Broker:
         """Whether an argument sets it, or a policy that applies to it or may."""
         if f"x-{key}" in queue.arguments:
             return True
-        return any(_applies(each, queue) for each in self.setting[key])
+        return any(policies.applies(each, queue) for each in self.setting[key])
 
     def _value(self, queue: Queue, key: str) -> str | None:
         """By argument, or by the policy in force; ``None``: not set, or not to be told."""
@@ -94,32 +91,7 @@ class _Broker:
             return string(keys[f"x-{key}"])
         if not self.setting[key]:
             return None
-        applied = [each for each in self.policies if not each.operator and _applies(each, queue)]
-        first = max(applied, key=lambda each: each.priority, default=None)
-        if first is None or not all(_certain(each) for each in applied):
+        first = policies.in_force(self.policies, queue)
+        if first is None:
             return None
         return string(first.keys[key]) if key in first.keys else None
-
-
-def _certain(policy: Policy) -> bool:
-    return (
-        len(policy.pattern) < 200
-        and not _COSTLY.search(policy.pattern)
-        and (sum(map(policy.pattern.count, "*+{")) <= 3)
-    )
-
-
-def _applies(policy: Policy, queue: Queue) -> bool:
-    """Whether it applies to the queue; a pattern that is too costly to try may."""
-    if not policy.everywhere and policy.vhost != queue.vhost:
-        return False
-    wanted = _TYPES.get(policy.apply_to)
-    if policy.apply_to == "exchanges" or (wanted and queue.type not in (wanted, None)):
-        return False
-    if not _certain(policy):
-        return True
-    try:
-        return re.search(policy.pattern, queue.name) is not None
-    except (re.error, RecursionError, OverflowError):
-        # a pattern of Erlang's that Python does not know
-        return True

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from prefetch_advisor.lint.declared import DeclaredQueue
+from prefetch_advisor.lint.judges import known
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
 
 
@@ -24,8 +25,14 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     from prefetch_advisor.lint.declared.timings import TimingFiles
 
     files = TimingFiles()
-    queues = [fact for fact in facts if isinstance(fact, DeclaredQueue)]
+    queues = known.declared(facts)
+    named = {queue.name.value for queue in queues}
+    read = dict.fromkeys(one.queue for one in consumers if one.queue and one.queue not in named)
+    queues += known.undeclared(facts, read)
+    default = known.default_prefetch(facts)
     for consumer in consumers:
+        if default is not None and _sends_none(consumer):
+            consumer = replace(consumer, prefetch=replace(default, place=consumer.place))
         if _says_nothing(consumer):
             continue
         queue = _with_figures(consumer, queues)
@@ -43,11 +50,17 @@ def _says_nothing(consumer: Consumer) -> bool:
     return consumer.prefetch is None and not early
 
 
+def _sends_none(consumer: Consumer) -> bool:
+    """Whether its 0 is that of a client which was told no limit, and so asks for none."""
+    limit = consumer.prefetch
+    return limit is not None and limit.value == 0 and not limit.certain
+
+
 def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> DeclaredQueue:
     """The consumer's own settings, over those that the one declared queue of its name has."""
-    known = [queue for queue in queues if queue.name.value == consumer.queue]
+    of_name = [queue for queue in queues if queue.name.value == consumer.queue]
     name = Located(consumer.subject, consumer.place)
-    base = known[0] if len(known) == 1 else DeclaredQueue(name, consumer.place, Path())
+    base = of_name[0] if len(of_name) == 1 else DeclaredQueue(name, consumer.place, Path())
     concurrency: Located[int | str] | None = base.concurrency
     if consumer.concurrency is not None:
         one = consumer.concurrency

@@ -53,7 +53,8 @@ def _component(file: SourceFile, root: Node, kind: str) -> Iterator[Consumer | L
     subject = string(get(root, "metadata", "name")) or kind
     type_ = get(root, "spec", "type")
     at = file.place(type_.line, type_.column) if type_ else file.place(1)
-    prefetch = _prefetch(file, metadata, at)
+    # a binding sends its 0; a subscriber sends none, so that the broker's default holds
+    prefetch = _prefetch(file, metadata, at, sent=kind == _BINDING)
     if kind == _PUBSUB:
         if prefetch is not None and not 0 <= prefetch.value <= _MOST:
             kept = prefetch.value % (_MOST + 1)
@@ -102,9 +103,11 @@ def _metadata(node: Node | None) -> dict[str, Node | None]:
     return found
 
 
-def _prefetch(file: SourceFile, metadata: dict[str, Node | None], at: Place) -> Located[int] | None:
+def _prefetch(
+    file: SourceFile, metadata: dict[str, Node | None], at: Place, sent: bool
+) -> Located[int] | None:
     if "prefetchcount" not in metadata:
-        return Located(0, at, "without prefetchCount there is no limit", certain=False)
+        return Located(0, at, "without prefetchCount there is no limit", certain=sent)
     node = metadata["prefetchcount"]
     value = integer(node)
     if value is None or node is None:
@@ -116,7 +119,7 @@ def _is_input(metadata: dict[str, Node | None], prefetch: Located[int]) -> bool:
     """Whether the binding reads a queue: it says so, or sets what only a reader has."""
     direction = string(metadata.get("direction"))
     if direction is None:
-        return prefetch.certain and prefetch.value >= 0
+        return "prefetchcount" in metadata and prefetch.value >= 0
     return "input" in direction and prefetch.value >= 0
 
 

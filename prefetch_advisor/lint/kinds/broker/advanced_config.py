@@ -10,8 +10,9 @@ from prefetch_advisor.findings import broker_files
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.broker import timeouts
 from prefetch_advisor.lint.kinds.broker.erlang_text import Atom, Many, Term, pairs, terms
+from prefetch_advisor.lint.kinds.broker.facts import NodeDefault, NodeTimeout
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped, Unparsable
-from prefetch_advisor.model.lint import LintFinding, Place
+from prefetch_advisor.model.lint import LintFinding, Located, Place
 
 _KEYS = (b"consumer_timeout", b"default_consumer_prefetch", b"permit_deprecated_features")
 _DEFAULT = "default_consumer_prefetch"
@@ -53,12 +54,15 @@ def _elsewhere(file: SourceFile, key: Atom, where: str) -> LintFinding:
     return LintFinding(broker_files.WRONG_FILE.finding(_DEFAULT, message), _place(file, key))
 
 
-def _setting(file: SourceFile, key: Atom, value: Term) -> Iterator[LintFinding]:
+def _setting(
+    file: SourceFile, key: Atom, value: Term
+) -> Iterator[LintFinding | NodeTimeout | NodeDefault]:
     if key.text == _DEFAULT:
         yield from _default(file, value)
     elif key.text == "consumer_timeout" and isinstance(value, Atom):
         if re.fullmatch(r"[0-9][0-9_]{0,17}", value.text) and int(value.text) > 0:
             place = _place(file, value)
+            yield NodeTimeout(Located(int(value.text) / 1000, place, "consumer_timeout"))
             yield from timeouts.judged("consumer_timeout", int(value.text), place)
         elif re.fullmatch(r"[a-z]\w*", value.text):
             finding = broker_files.TIMEOUT_DISABLED.finding(
@@ -75,7 +79,7 @@ def _setting(file: SourceFile, key: Atom, value: Term) -> Iterator[LintFinding]:
                 yield LintFinding(finding, _place(file, permitted))
 
 
-def _default(file: SourceFile, value: Term) -> Iterator[LintFinding]:
+def _default(file: SourceFile, value: Term) -> Iterator[LintFinding | NodeDefault]:
     parts = value.parts if isinstance(value, Many) and value.kind == "{" else []
     words = [part.text for part in parts if isinstance(part, Atom) and not part.quoted]
     fits = len(words) == len(parts) == 2 and words[0] in ("true", "false")
@@ -84,7 +88,9 @@ def _default(file: SourceFile, value: Term) -> Iterator[LintFinding]:
             _DEFAULT, f"{_DEFAULT} is not {{true or false, a number}}: no channel opens"
         )
         yield LintFinding(finding, _place(file, value))
-    elif words[0] == "true" and int(words[1]) > 0:
+        return
+    yield NodeDefault(Located(int(words[1]), _place(file, value), _DEFAULT))
+    if words[0] == "true" and int(words[1]) > 0:
         message = f"{_DEFAULT} {{true, {words[1]}}} is shared by the consumers of a channel"
         finding = broker_files.GLOBAL_QOS_PERMITTED.finding(
             _DEFAULT, message, f"Set {{{_DEFAULT}, {{false, {words[1]}}}}}."

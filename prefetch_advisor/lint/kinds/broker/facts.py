@@ -65,11 +65,14 @@ class Definitions:
 
 
 @dataclass(frozen=True, slots=True)
-class AckTimeout:
-    """The delivery acknowledgement timeout of a queue, in seconds."""
+class NodeTimeout:
+    """The delivery acknowledgement timeout of a node, in seconds."""
 
-    queue: str
-    vhost: str | None
-    type: str | None
-    version: tuple[int, int] | None
     seconds: Located[float]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDefault:
+    """The prefetch of every consumer whose client sends none; 0: no limit."""
+
+    prefetch: Located[int]

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from prefetch_advisor.findings import broker_files
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.broker import timeouts
-from prefetch_advisor.lint.kinds.broker.facts import Policy
+from prefetch_advisor.lint.kinds.broker.facts import NodeTimeout, Policy
 from prefetch_advisor.lint.kinds.kind import Kind, Unparsable
 from prefetch_advisor.lint.kinds.yaml_nodes import Scalar
-from prefetch_advisor.model.lint import LintFinding, Place
+from prefetch_advisor.model.lint import LintFinding, Located, Place
 
 _KEYS = (
     b"consumer_timeout",
@@ -88,8 +88,9 @@ def _settings(file: SourceFile) -> dict[str, _Setting]:
     return found
 
 
-def _timeout(setting: _Setting) -> Iterator[LintFinding]:
+def _timeout(setting: _Setting) -> Iterator[LintFinding | NodeTimeout]:
     if re.fullmatch(r"[0-9]{1,18}", setting.value) and int(setting.value) > 0:
+        yield NodeTimeout(Located(int(setting.value) / 1000, setting.place, "consumer_timeout"))
         yield from timeouts.judged("consumer_timeout", int(setting.value), setting.place)
         return
     message = f"consumer_timeout = {setting.value or '(nothing)'}: the node does not start"
