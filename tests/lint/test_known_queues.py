@@ -120,3 +120,11 @@ DEFAULT = "[{rabbit, [{default_consumer_prefetch, {false, 250}}]}].\n"
 )  # fmt: skip
 def test_a_default_of_the_node_is_a_limit_unless_the_client_sends_one(files, codes):
     assert [one.finding.code for one in lint_text(files)] == codes
+
+
+def test_a_finding_speaks_the_words_of_the_client():
+    (found,) = lint_text({"c.yaml": SUBSCRIBER})
+    assert found.finding.message.endswith("without prefetchCount there is no limit")
+    assert found.finding.help == "Set prefetchCount to a number above 0."
+    (found,) = lint_text({"nova.conf": "[oslo_messaging_rabbit]\nrabbit_qos_prefetch_count=0\n"})
+    assert found.finding.help == "Set rabbit_qos_prefetch_count to a number above 0."

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from prefetch_advisor.findings import declared
 from prefetch_advisor.lint.declared import DeclaredQueue
 from prefetch_advisor.lint.judges import known
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
@@ -39,9 +40,10 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
         # what is wrong with the file is told with the queue
         timings, _ = files.row(queue)
         if queue.machines is None:
-            yield from rules.of_prefetch(queue, timings)
+            found = rules.of_prefetch(queue, timings)
         else:
-            yield from machines.of_machines(queue)
+            found = machines.of_machines(queue)
+        yield from (_in_its_words(one, consumer) for one in found)
 
 
 def _says_nothing(consumer: Consumer) -> bool:
@@ -54,6 +56,17 @@ def _sends_none(consumer: Consumer) -> bool:
     """Whether its 0 is that of a client which was told no limit, and so asks for none."""
     limit = consumer.prefetch
     return limit is not None and limit.value == 0 and not limit.certain
+
+
+def _in_its_words(found: LintFinding, consumer: Consumer) -> LintFinding:
+    """The finding with how the prefetch came about, and the setting that changes it."""
+    said, limit = found.finding, consumer.prefetch
+    if limit is not None and limit.origin and found.place == limit.place:
+        said = replace(said, message=f"{said.message}; {limit.origin}")
+    unlimited = declared.UNBOUNDED_PREFETCH
+    if consumer.setting and said.code == unlimited.code and said.help == unlimited.fix:
+        said = replace(said, help=f"Set {consumer.setting} to a number above 0.")
+    return replace(found, finding=said)
 
 
 def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> DeclaredQueue:

@@ -22,6 +22,7 @@ from prefetch_advisor.model.lint import AckMode, Consumer, LintFinding, Located,
 
 _PUBSUB = "pubsub.rabbitmq"
 _BINDING = "bindings.rabbitmq"
+_SETTING = "prefetchCount"
 #: of the pub/sub component, which keeps it in eight bits
 _MOST = 255
 
@@ -66,7 +67,9 @@ def _component(file: SourceFile, root: Node, kind: str) -> Iterator[Consumer | L
         # one at a time: its handler runs in the loop that receives
         queue = string(metadata.get("queuename"))
         one = Located(1, at, "a binding handles one message after the other")
-        yield Consumer(subject, "Dapr", at, queue, prefetch=prefetch, concurrency=one)
+        yield Consumer(
+            subject, "Dapr", at, queue, prefetch=prefetch, concurrency=one, setting=_SETTING
+        )
 
 
 def _subscriber(
@@ -88,7 +91,7 @@ def _subscriber(
     if single is not None and string(single) == "single":
         concurrency = Located(1, file.place(single.line, single.column))
     return Consumer(
-        subject, "Dapr", at, prefetch=prefetch, ack=ack, concurrency=concurrency
+        subject, "Dapr", at, prefetch=prefetch, ack=ack, concurrency=concurrency, setting=_SETTING
     )  # fmt: skip
 
 

@@ -45,7 +45,9 @@ def _read(file: SourceFile) -> Iterator[object]:
             if setting and setting[1] == _KEY:
                 prefetch = setting[2].strip(), file.place(number, setting.start(2) + 1)
     if section is not None:
-        yield Consumer(_SECTION, "oslo.messaging", section, prefetch=_limit(prefetch, section))
+        yield Consumer(
+            _SECTION, "oslo.messaging", section, prefetch=_limit(prefetch, section), setting=_KEY
+        )
 
 
 def _limit(said: tuple[str, Place] | None, section: Place) -> Located[int] | None:

@@ -81,6 +81,7 @@ class _Channel:
             if acked
             else None,
             consumers=copies if copies and copies.value > 0 else None,
+            setting=_LIMIT,
         )
 
     def dropped(self) -> Iterator[LintFinding]:

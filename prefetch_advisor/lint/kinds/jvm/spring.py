@@ -105,6 +105,7 @@ class _Container:
             queue=queue,
             prefetch=self.prefetch(),
             ack=Located(mode, ack.place, ack.value, ack.certain) if ack and mode else None,
+            setting=f"{self.prefixes[0]}prefetch",
             consumers=self._most([each for each in counts if each is not None]),
         )
 
