@@ -13,6 +13,7 @@ from pathlib import Path
 from prefetch_advisor.findings import declared
 from prefetch_advisor.lint.declared import DeclaredQueue
 from prefetch_advisor.lint.judges import known
+from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
 
 
@@ -43,7 +44,16 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
             found = rules.of_prefetch(queue, timings)
         else:
             found = machines.of_machines(queue)
-        yield from (_in_its_words(one, consumer) for one in found)
+        yield from (_in_its_words(_of_batch(one), consumer) for one in found)
+
+
+def _of_batch(found: LintFinding) -> LintFinding:
+    """A batch of a framework may also end by a timer: it never fills, and that is all."""
+    if found.finding.code != declared.BATCH_NOT_BELOW.code:
+        return found
+    message = found.finding.message.replace(": nothing is ever acked", "")
+    severity = min(found.finding.severity, Severity.WARNING)
+    return replace(found, finding=replace(found.finding, message=message, severity=severity))
 
 
 def _says_nothing(consumer: Consumer) -> bool:
