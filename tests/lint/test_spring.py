@@ -8,6 +8,7 @@ from told import facts_in, lint_text
 from prefetch_advisor.model.lint import Consumer, LintFinding
 
 SIMPLE = "spring.rabbitmq.listener.simple"
+DIRECT = "spring.rabbitmq.listener.direct"
 
 
 def consumers(files):
@@ -112,6 +113,26 @@ def test_placeholders(text, expected):
     files = {"application.properties": f"{SIMPLE}.prefetch={text}\n{more}"}
     (one,) = consumers(files)
     assert value(one.prefetch) == expected
+
+
+def test_what_is_imported_may_say_otherwise():
+    direct = "spring.rabbitmq.listener:\n  type: direct\n  direct.prefetch: 0\n"
+    (found,) = lint_text({"application.yml": direct})
+    assert (found.finding.code, found.place.line, found.severity.name) == ("PA301", 3, "ERROR")
+    for imports in ("spring.config.import: vault://", "spring.config.import: ['a.yml', 'b.yml']"):
+        (found,) = lint_text({"application.yml": f"{direct}{imports}\n"})
+        assert (found.finding.code, found.place.line, found.severity.name) == (
+            "PA301",
+            3,
+            "WARNING",
+        )
+
+
+def test_a_default_of_a_placeholder_makes_no_error():
+    for text, severity in (("0", "ERROR"), ("${my.prefetch}", "ERROR"), ("${N:0}", "WARNING")):
+        lines = f"spring.rabbitmq.listener.type=direct\nmy.prefetch=0\n{DIRECT}.prefetch={text}\n"
+        (found,) = lint_text({"application.properties": lines})
+        assert (found.finding.code, found.place.line, found.severity.name) == ("PA301", 3, severity)
 
 
 def test_documents_of_profiles_change_what_holds_always():

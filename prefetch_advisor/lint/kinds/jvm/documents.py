@@ -26,6 +26,7 @@ _BRACKETS = re.compile(r"\.?\[([^\]]*)\]")
 _ACTIVATED = re.compile(
     r"spring\.(?:config\.activate\.on(?:profile|cloudplatform)|profiles)(?:\.[0-9]+)?"
 )
+_IMPORT = re.compile(r"spring\.config\.import|(?:smallrye|quarkus)\.config\.locations")
 _DEEPEST = 8
 #: no key that is looked for comes near it
 _LONGEST = 1000
@@ -143,6 +144,8 @@ class Settings:
         self.relaxed: Mapping[str, Property] = {
             relaxed(key): one for key, one in self.exact.items()
         }
+        #: a file that is read besides, and not here, may say otherwise
+        self.imports = any(map(_IMPORT.match, self.relaxed))
 
     def text(self, one: Property | None) -> Located[str] | None:
         """Its value with placeholders resolved; ``None``: not set, or not to be known here."""
@@ -152,7 +155,7 @@ class Settings:
         if found is None:
             return None
         text, origin = found
-        return Located(text, one.place, origin, certain=not origin)
+        return Located(text, one.place, origin, certain=not origin and not self.imports)
 
     def _resolved(self, text: str, depth: int) -> tuple[str, str] | None:
         """The value, and what it is the default of."""
