@@ -84,7 +84,8 @@ def near(text: str) -> list[str]:
         code = wanted if wanted.startswith("pa") else f"pa{wanted}"
         family = [r.code for r in RULES if r.code.lower().startswith(code)]
         codes = [r.code for r in RULES]
-        return family or difflib.get_close_matches(code.upper(), codes, 5, 0.7)
+        kin = [each for each in codes if each[:3] == code.upper()[:3]]
+        return family or difflib.get_close_matches(code.upper(), kin or codes, 5, 0.7)
     names = list(dict.fromkeys(r.name for r in RULES))
     close = difflib.get_close_matches(wanted, names, 3, 0.5)
     holding = [name for name in names if len(wanted) > 2 and wanted in name and name not in close]

@@ -54,7 +54,7 @@ QUEUE_VALUES = {
     "target-busy-share": ("0.95", "1", "expected a number from 0.01 to 0.9999"),
 }
 BUFFER_VALUES = {
-    "name": ('"jobs"', '" "', "expected a name"),
+    "name": ('"jobs"', '""', "expected a name"),
     "capacity": ("0", '"100"', "expected a whole number from 0 to"),
     "workers": ("10", "0", "expected a whole number from 1 to"),
     "claim-latency": ('"8ms"', '"8"', "expected a duration with its unit"),

@@ -36,7 +36,7 @@ def numbers(
         value = getattr(queue, name)
         if isinstance(value, Located):
             shown = _WORDS.get(name, str)(value.value)
-            said.append(f"{name.replace('_', '-')} {shown} ({where(value)})")
+            said.append(f"{name.replace('_', '-')} {shown} ({where(queue, value)})")
         elif name == "processing_time" and processing is not None:
             said.append(f"processing-time {duration(processing.mean)} ({processing.origin})")
     return f"; {', '.join(said)}" if said else ""

@@ -63,9 +63,11 @@ def _says_nothing(consumer: Consumer) -> bool:
 
 
 def _sends_none(consumer: Consumer) -> bool:
-    """Whether its 0 is that of a client which was told no limit, and so asks for none."""
+    """Whether its 0 stands nowhere: the client was told no limit, and so asks for none."""
     limit = consumer.prefetch
-    return limit is not None and limit.value == 0 and not limit.certain
+    if limit is None or limit.value or limit.certain:
+        return False
+    return limit.place == consumer.place
 
 
 def _in_its_words(found: LintFinding, consumer: Consumer) -> LintFinding:
@@ -83,7 +85,10 @@ def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> Declar
     """The consumer's own settings, over those that the one declared queue of its name has."""
     of_name = [queue for queue in queues if queue.name.value == consumer.queue]
     name = Located(consumer.subject, consumer.place)
-    base = of_name[0] if len(of_name) == 1 else DeclaredQueue(name, consumer.place, Path())
+    # its findings are told there, and lines are those of that file
+    said = consumer.prefetch or consumer.ack
+    place = said.place if said is not None else consumer.place
+    base = of_name[0] if len(of_name) == 1 else DeclaredQueue(name, place, Path())
     concurrency: Located[int | str] | None = base.concurrency
     if consumer.concurrency is not None:
         one = consumer.concurrency
@@ -91,7 +96,7 @@ def _with_figures(consumer: Consumer, queues: Sequence[DeclaredQueue]) -> Declar
     return replace(
         base,
         name=name,
-        place=consumer.place,
+        place=place,
         prefetch=consumer.prefetch,
         ack=consumer.ack or base.ack,
         concurrency=concurrency,
