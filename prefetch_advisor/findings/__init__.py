@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import celery, consumers, declared, inputs
+from prefetch_advisor.findings import apps, broker_files, celery, consumers, declared, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -74,6 +74,8 @@ RULES: tuple[Rule, ...] = (
     celery.AIRFLOW_MULTIPLIER,
     celery.AIRFLOW_TIMEOUT,
     celery.DRAMATIQ_ZERO,
+    *apps.RULES,
+    *broker_files.RULES,
 )
 
 

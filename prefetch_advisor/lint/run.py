@@ -15,7 +15,7 @@ from prefetch_advisor.lint.baseline import Entry
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.kinds import KINDS
-from prefetch_advisor.lint.kinds.kind import Kind
+from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 from prefetch_advisor.lint.secrets import masked, without_user_info
 from prefetch_advisor.lint.selection import Selection
 from prefetch_advisor.lint.settings import Settings
@@ -91,7 +91,12 @@ def _read_one(file: Found, found: Read) -> None:
         return
     source = SourceFile(file.path, reading.decoded(data), file.location)
     found.files[file.path] = (source, kind.comment)
-    found.facts += facts_of(source, kind)
+    for fact in facts_of(source, kind):
+        if isinstance(fact, Skipped):
+            place = fact.place
+            found.notes.append(f"{place.path}: left out from line {place.line} on: {fact.reason}")
+        else:
+            found.facts.append(fact)
 
 
 def _kind(kinds: Sequence[Kind], data: bytes) -> Kind | None:

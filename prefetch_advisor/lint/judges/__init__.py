@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from prefetch_advisor.lint.judges import consumers, declared
+from prefetch_advisor.lint.judges import buffer_queues, consumers, declared
 from prefetch_advisor.lint.judges.celery import others, rules, windows
 from prefetch_advisor.model.lint import LintFinding
 
@@ -20,4 +20,5 @@ JUDGES: tuple[Judge, ...] = (
     consumers.judge,
     rules.judge,
     others.judge,
+    buffer_queues.judge,
 )
