@@ -1,4 +1,4 @@
-"""Every kind of file that lint reads; the first whose name and content fit takes a file."""
+"""Every kind of file that lint reads; a file may be of several."""
 
 from prefetch_advisor.lint.kinds import dapr, logstash, oslo, settings, symfony, telegraf
 from prefetch_advisor.lint.kinds.broker import advanced_config, definitions, rabbitmq_conf
