@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from prefetch_advisor import units
 from prefetch_advisor.findings import celery as rules
-from prefetch_advisor.lint.judges.celery.projects import Project
+from prefetch_advisor.lint.judges.celery.projects import ACK_TIMEOUT, Project
 from prefetch_advisor.lint.judges.celery.windows import Window, window
 from prefetch_advisor.lint.kinds.celery.facts import UNKNOWN, CeleryTask, WorkerCommand
 from prefetch_advisor.model.advice import Severity
@@ -18,8 +18,6 @@ from prefetch_advisor.model.lint import LintFinding, Located
 
 #: tasks that may run this long, in seconds, are long
 LONG = 3600
-#: the broker's delivery acknowledgement timeout, in seconds, where nothing sets it
-ACK_TIMEOUT = 1800
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class _Limit:
 def judge(project: Project) -> Iterator[LintFinding]:
     """Findings for the app's limits and for those of single tasks."""
     found = list(_limits(project))
-    yield from _outlived(project.subject, found)
+    yield from _outlived(project, found)
     long = [limit for limit in found if limit.seconds.value >= LONG]
     if long:
         yield from _hoarded(project, max(long, key=lambda limit: limit.seconds.value))
@@ -63,15 +61,21 @@ def _limits(project: Project) -> Iterator[_Limit]:
             yield _Limit(limit, own, task.name)
 
 
-def _outlived(subject: str, found: list[_Limit]) -> Iterator[LintFinding]:
+def _outlived(project: Project, found: list[_Limit]) -> Iterator[LintFinding]:
+    timeout = project.ack_timeout
     for limit in found:
-        if limit.late and limit.seconds.value > ACK_TIMEOUT:
+        if limit.late and limit.seconds.value > timeout:
             message = (
                 f"{limit.what} may run for {units.duration(limit.seconds.value)} and are acked "
-                f"after that; the broker waits {units.duration(ACK_TIMEOUT)} by default"
+                f"after that; the broker waits {waited(timeout)}"
             )
-            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(subject, message)
+            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(project.subject, message)
             yield LintFinding(finding, limit.seconds.place)
+
+
+def waited(timeout: float) -> str:
+    """How long the broker waits, for a person."""
+    return units.duration(timeout) + (" by default" if timeout == ACK_TIMEOUT else "")
 
 
 def _hoarded(project: Project, limit: _Limit) -> Iterator[LintFinding]:

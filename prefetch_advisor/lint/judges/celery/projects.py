@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from prefetch_advisor.lint.kinds.celery.facts import (
     UNKNOWN,
     Broker,
     BrokerSaid,
+    BrokerTimeout,
     CeleryApp,
     CeleryTask,
     DelayedCall,
@@ -35,10 +37,13 @@ Fact = (
     | DelayedCall
     | QuorumQueue
     | BrokerSaid
+    | BrokerTimeout
     | Package
     | RabbitVersion
     | PythonFile
 )
+#: the broker's delivery acknowledgement timeout, in seconds, where nothing sets it
+ACK_TIMEOUT = 1800
 _DJANGO = ("django.conf:settings", "django.conf.settings")
 
 
@@ -164,6 +169,19 @@ class Project:
         """Every broker that is known is of this version or newer, and one is known."""
         known = [fact.version for fact in self.facts if isinstance(fact, RabbitVersion)]
         return bool(known) and all(each >= version for each in known)
+
+    def rabbit_before(self, version: tuple[int, ...]) -> bool:
+        """Every broker that is known is older, and one is known."""
+        known = [fact.version for fact in self.facts if isinstance(fact, RabbitVersion)]
+        return bool(known) and all(each < version for each in known)
+
+    @cached_property
+    def ack_timeout(self) -> float:
+        """Seconds that the broker waits for an ack; infinite where it may wait for ever."""
+        if self.rabbit_since((4, 3)) and self.quorum is None:
+            return math.inf  # of quorum queues only
+        said = [fact.seconds for fact in self.facts if isinstance(fact, BrokerTimeout)]
+        return max(said, default=ACK_TIMEOUT)
 
     @cached_property
     def static(self) -> str:
