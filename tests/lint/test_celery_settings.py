@@ -139,6 +139,13 @@ def test_what_comes_to_zero_is_zero(zero):
     assert found.prefetch.value == 0
 
 
+@pytest.mark.parametrize("odd", ["float('nan')", "1e999", "-4", "10 ** 9 * 10 ** 9", "'4x'", "0.5"])
+def test_what_is_no_number_of_messages_is_not_told(odd):
+    settings = f"app.conf.worker_prefetch_multiplier = {odd}\napp.conf.task_time_limit = {odd}\n"
+    files = {"shop/celery.py": APP + settings, "Procfile": "w: celery -A shop worker -c 4\n"}
+    assert codes(files) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

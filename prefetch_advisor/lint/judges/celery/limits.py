@@ -18,6 +18,8 @@ from prefetch_advisor.model.lint import LintFinding, Located
 
 #: tasks that may run this long, in seconds, are long
 LONG = 3600
+#: a century is none
+_LONGEST = 100 * 365 * 86_400
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def _limits(project: Project) -> Iterator[_Limit]:
     known = [
         Located(float(end.value), end.place)
         for end in ends
-        if end is not None and isinstance(end.value, int | float) and end.value > 0
+        if end is not None and isinstance(end.value, int | float) and 0 < end.value < _LONGEST
     ]
     unknown = any(end is not None and end.value is UNKNOWN for end in ends)
     common = min(known, key=lambda end: end.value) if known and not unknown else None
@@ -57,7 +59,7 @@ def _limits(project: Project) -> Iterator[_Limit]:
             continue
         own = late if task.acks_late is None else task.acks_late.value
         limit = task.limit or (common if own != late else None)
-        if limit is not None:
+        if limit is not None and 0 < limit.value < _LONGEST:
             yield _Limit(limit, own, task.name)
 
 
@@ -84,7 +86,7 @@ def _hoarded(project: Project, limit: _Limit) -> Iterator[LintFinding]:
     seen = set()
     for command in commands:
         held = window(project, command)
-        if held.multiplier is None or held.multiplier.value == 0:
+        if held.multiplier is None or held.multiplier.value < 1:
             continue
         place = limit.seconds.place if held.by_default else held.multiplier.place
         if place in seen:

@@ -210,7 +210,9 @@ def whole(value: Value) -> int | None:
     """A whole number, also as text: Celery converts it."""
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
         return int(value) if len(value) < 12 else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 10**12:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value) or abs(value) > 10**12:
         return None
     return int(value) if value == int(value) else None
 
