@@ -7,6 +7,8 @@ from conftest import ROOT
 
 from prefetch_advisor.findings import (
     RULES,
+    apps,
+    broker_files,
     celery,
     consumers,
     declared,
@@ -21,7 +23,7 @@ from prefetch_advisor.findings.rule import Rule
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers, declared, celery)
+        for module in (inputs, consumers, declared, celery, apps, broker_files)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

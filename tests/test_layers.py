@@ -66,7 +66,6 @@ PART_OF = {
 }
 #: packages that only one module imports
 DOORS = {
-    "pathspec": {"prefetch_advisor.lint.ignored"},
     "pika": {"prefetch_advisor.probe_connection"},
     "requests": {"prefetch_advisor.sources.http"},
     "rich": {"prefetch_advisor.reports.table"},
@@ -74,7 +73,7 @@ DOORS = {
     "yaml": {"prefetch_advisor.lint.kinds.yaml_text"},
 }
 #: importing these costs more than answering ``--help``
-HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml", "pathspec")
+HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml")
 
 
 def modules() -> dict[str, Path]:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from prefetch_advisor.commands import stdio
+from prefetch_advisor.commands.init_options import init_options
 from prefetch_advisor.commands.lint_options import lint_options
 from prefetch_advisor.commands.live_options import live, tls
 from prefetch_advisor.commands.option_types import (
@@ -22,7 +23,7 @@ from prefetch_advisor.commands.option_types import (
     round_trip,
 )
 from prefetch_advisor.commands.written import PROGRAM, Group, print_version
-from prefetch_advisor.errors import ExitCode, UsageError
+from prefetch_advisor.errors import ExitCode
 
 CLIENTS = ("pika", "aio-pika", "celery", "dramatiq", "spring", "amqplib", "go", "dotnet")
 _COMPLETION = "_PREFETCH_ADVISOR_COMPLETE"
@@ -300,28 +301,26 @@ def lint(**options: Any) -> int:
 
 
 @cli.command()
+@init_options
+def init(**options: Any) -> int:
+    """Write a settings file to start from: prefetch-advisor.toml, with every key and its meaning.
+
+    With --live, or any option that names a broker, the queues that have consumers there are listed
+    with what it shows of them. A file that is there already is never replaced.
+    """
+    from prefetch_advisor.commands import init as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
 @click.argument("what", metavar="CODE-OR-NAME", required=False)
 @click.option("--list", "every", is_flag=True, help="A line for each finding there is.")
 def explain(what: str | None, every: bool) -> int:
     """Explain a finding, by its code (PA101) or its name (unbounded-prefetch)."""
-    from prefetch_advisor import findings
+    from prefetch_advisor.commands import explain as command
 
-    if every == (what is not None):
-        raise UsageError("explain takes the code or name of one finding, or --list")
-    if what is None:
-        stdio.write(findings.listed())
-        return ExitCode.OK
-    found = findings.find(what)
-    if not found:
-        from prefetch_advisor.reports.names import quoted
-
-        near = findings.near(what)
-        hint = f"; near: {', '.join(near)}" if near else ""
-        raise UsageError(
-            f"no finding is called {quoted(what)}{hint}; all: {PROGRAM} explain --list"
-        )
-    stdio.write("\n".join(map(findings.explain, found)))
-    return ExitCode.OK
+    return command.run(what, every)
 
 
 def run(args: Sequence[str]) -> int:

@@ -115,7 +115,7 @@ def run(options: LintOptions) -> int:
         output.refuse_inputs(written, [*locations, *map(str, _used(options, settings))], None)
     if options.write_baseline:
         return _write_baseline(settings, linting.report(read, settings, also))
-    known = frozenset[str]()
+    known: dict[str, baseline.Entry] = {}
     if settings.baseline is not None:
         known = baseline.read(settings.baseline, str(settings.baseline))
     report = linting.report(read, settings, also, known)

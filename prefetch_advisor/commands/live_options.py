@@ -45,9 +45,14 @@ def tls(command: F) -> F:
 
 
 def live(command: F) -> F:
+    """Where a running broker is, how it is asked, and how it is probed."""
+    uri = click.option("--uri", metavar="AMQP-URI", help="Where --rtt probe connects, amqp://...")
+    return asked(uri(command), ": the default where there is no input")
+
+
+def asked(command: F, when: str = "") -> F:
     """Where a running broker is, and how it is asked."""
     for option in (
-        click.option("--uri", metavar="AMQP-URI", help="Where --rtt probe connects, amqp://..."),
         click.option(
             "--rabbitmqctl",
             "program",
@@ -88,7 +93,7 @@ def live(command: F) -> F:
             "--live",
             "live",
             type=click.Choice(["management", "rabbitmqctl"]),
-            help="Ask a running broker: the default where there is no input.",
+            help=f"Ask a running broker{when}.",
         ),
     ):
         command = option(command)

@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import celery, consumers, declared, inputs
+from prefetch_advisor.findings import apps, broker_files, celery, consumers, declared, inputs
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -57,19 +57,9 @@ RULES: tuple[Rule, ...] = (
     declared.STREAM_NEEDS_PREFETCH,
     declared.EARLY_ACK,
     declared.ABOVE_PROTOCOL,
-    celery.MULTIPLIER_OPTION,
-    celery.LONG_TASKS,
-    celery.TASK_OUTLIVES_TIMEOUT,
-    celery.EARLY_ACK_LONG_TASKS,
-    celery.COUNTDOWN_HELD,
-    celery.COUNTDOWN_STARVES,
-    celery.AUTOSCALE_STATIC,
-    celery.DISABLE_PREFETCH,
-    celery.NOT_READ,
-    celery.WINDOW_PER_QUEUE,
-    celery.AIRFLOW_MULTIPLIER,
-    celery.AIRFLOW_TIMEOUT,
-    celery.DRAMATIQ_ZERO,
+    *celery.RULES,
+    *apps.RULES,
+    *broker_files.RULES,
 )
 
 
@@ -95,7 +85,8 @@ def near(text: str) -> list[str]:
         code = wanted if wanted.startswith("pa") else f"pa{wanted}"
         family = [r.code for r in RULES if r.code.lower().startswith(code)]
         codes = [r.code for r in RULES]
-        return family or difflib.get_close_matches(code.upper(), codes, 5, 0.7)
+        kin = [each for each in codes if each[:3] == code.upper()[:3]]
+        return family or difflib.get_close_matches(code.upper(), kin or codes, 5, 0.7)
     names = list(dict.fromkeys(r.name for r in RULES))
     close = difflib.get_close_matches(wanted, names, 3, 0.5)
     holding = [name for name in names if len(wanted) > 2 and wanted in name and name not in close]
@@ -134,7 +125,7 @@ def explain(rule: Rule) -> str:
 
 def document(lint: bool = False) -> str:
     """The catalogue as docs/findings.md has it; with ``lint``, its rules as docs/rules.md has."""
-    rules = [rule for rule in RULES if bool(rule.file) is lint]
+    rules = [rule for rule in RULES if _of_lint(rule) is lint]
     if not lint:
         return (
             "# Findings\n\n"
@@ -154,6 +145,10 @@ def document(lint: bool = False) -> str:
         "Written by `python -m prefetch_advisor.findings --lint > docs/rules.md`.\n\n"
         f"| code | name | severity | what |\n| --- | --- | --- | --- |\n{listed}"
     ) + "".join(map(_section, rules))
+
+
+def _of_lint(rule: Rule) -> bool:
+    return bool(rule.file) or rule.code >= "PA2"
 
 
 #: the language of a file, for those who colour it

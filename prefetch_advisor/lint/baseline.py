@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from prefetch_advisor.errors import InputError
@@ -39,7 +40,7 @@ def _normal(found: LintFinding) -> str:
     """The line with its blanks alike; of a generated one that is very long, what is near."""
     line = found.text
     if len(line) > _LONG:
-        line = line[max(0, found.place.column - _NEAR) : found.place.column + _NEAR]
+        line = line[max(0, found.caret - _NEAR) : found.caret + _NEAR]
     return " ".join(line.split())
 
 
@@ -54,8 +55,16 @@ def text(findings: Sequence[LintFinding]) -> str:
     return f'{{"schema": "{SCHEMA}",\n "findings": [{lines}\n]}}\n'
 
 
-def read(location: Path, path: str) -> frozenset[str]:
-    """The fingerprints in a file.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a finding beside its fingerprint."""
+
+    path: str
+    code: str
+
+
+def read(location: Path, path: str) -> dict[str, Entry]:
+    """The findings in a file by their fingerprints.
 
     Raises:
         InputError: it cannot be read, or is no baseline.
@@ -73,8 +82,13 @@ def read(location: Path, path: str) -> frozenset[str]:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(f"{path}: expected a baseline of the schema {SCHEMA}, found other JSON")
     entries = document.get("findings")
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and isinstance(entry.get("fingerprint"), str) for entry in entries
-    ):
-        raise InputError(f"{path}: expected a list of findings with fingerprints, found other JSON")
-    return frozenset(entry["fingerprint"] for entry in entries)
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+        what = "a list of findings, each with fingerprint, path and code"
+        raise InputError(f"{path}: expected {what}, found other JSON")
+    return {entry["fingerprint"]: Entry(entry["path"], entry["code"]) for entry in entries}
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(key), str) for key in ("fingerprint", "path", "code")
+    )

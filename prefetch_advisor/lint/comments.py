@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint import selection
@@ -116,50 +116,54 @@ def _python_comments(file: SourceFile) -> Iterator[tuple[int, int]]:
         return
 
 
-def split(
-    findings: Iterable[LintFinding], silenced: dict[str, list[Silence]]
-) -> tuple[list[LintFinding], list[LintFinding], set[tuple[str, Silence]]]:
-    """The findings that no comment silences, those that one does, and the comments that do.
+@dataclass(slots=True)
+class Applied:
+    """What the comments of all files leave of the findings."""
 
-    ``silenced`` has the names of each file by its path.
+    kept: list[LintFinding] = field(default_factory=list)
+    hidden: list[LintFinding] = field(default_factory=list)
+    #: findings of their own, for comments that silence nothing
+    stale: list[LintFinding] = field(default_factory=list)
+
+
+def applied(
+    findings: Iterable[LintFinding],
+    files: Iterable[tuple[SourceFile, str]],
+    wanted: Callable[[str, str], bool],
+) -> Applied:
+    """The findings by whether a comment of their file silences them.
+
+    ``files`` come with what begins a comment in each. ``wanted`` tells for a path and a code
+    whether such a finding would be told: of others nobody knows whether a comment is stale.
     """
-    kept: list[LintFinding] = []
-    hidden: list[LintFinding] = []
-    used: set[tuple[str, Silence]] = set()
+    done = Applied()
+    every = {file.path: (file, silences(file, marks)) for file, marks in files}
     meant = {
-        path: [(silence, _code(silence.name)) for silence in every]
-        for path, every in silenced.items()
-        if every
+        path: [(silence, _code(silence.name)) for silence in here]
+        for path, (_, here) in every.items()
     }
+    used: set[tuple[str, Silence]] = set()
     for found in findings:
         hiding = [
             (found.place.path, silence)
             for silence, code in meant.get(found.place.path, ())
             if code == found.finding.code and silence.target in (None, found.place.line)
         ]
-        (hidden if hiding else kept).append(found)
+        (done.hidden if hiding else done.kept).append(found)
         used.update(hiding)
-    return kept, hidden, used
-
-
-def stale(
-    file: SourceFile,
-    every: Iterable[Silence],
-    used: set[tuple[str, Silence]],
-    wanted: Callable[[str], bool],
-) -> Iterator[LintFinding]:
-    """A finding for each name that silences nothing; of what is not ``wanted`` nobody knows."""
-    for silence in every:
-        message, severity = _complaint(silence, (file.path, silence) in used, wanted)
-        if message:
-            finding = inputs.STALE_SUPPRESSION.finding(
-                silence.name or file.path, message, severity=severity
-            )
-            yield LintFinding(finding, file.place(silence.line, silence.column))
+    for path, (file, here) in every.items():
+        for silence in here:
+            message, severity = _complaint(silence, (path, silence) in used, path, wanted)
+            if message:
+                finding = inputs.STALE_SUPPRESSION.finding(
+                    silence.name or path, message, severity=severity
+                )
+                done.stale.append(LintFinding(finding, file.place(silence.line, silence.column)))
+    return done
 
 
 def _complaint(
-    silence: Silence, used: bool, wanted: Callable[[str], bool]
+    silence: Silence, used: bool, path: str, wanted: Callable[[str, str], bool]
 ) -> tuple[str, Severity | None]:
     if not silence.name:
         message = "the comment names no finding, and so silences none: expected ignore[CODE]"
@@ -168,7 +172,7 @@ def _complaint(
         code = selection.code(silence.name)
     except selection.UnknownFinding as error:
         return f"the comment silences nothing: {error}", Severity.WARNING
-    if used or not wanted(code):
+    if used or not wanted(path, code):
         return "", None
     where = "in the file" if silence.target is None else f"on line {silence.target}"
     return f"the comment silences nothing: there is no {code} {where}", None

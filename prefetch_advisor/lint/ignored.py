@@ -6,12 +6,10 @@ A repository's own configuration can make git run programs, and what is linted m
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from prefetch_advisor.lint import reading
+from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.settings_file import repository_root
 
 _NAME = ".gitignore"
@@ -20,15 +18,14 @@ _NAME = ".gitignore"
 class Ignored:
     """The patterns of one directory, and those of the directories above it."""
 
-    def __init__(self, directory: str, spec: GitIgnoreSpec, above: Ignored | None) -> None:
+    def __init__(self, directory: str, patterns: Patterns, above: Ignored | None) -> None:
         self._prefix = len(directory.rstrip(os.sep)) + 1
-        self._spec = spec
+        self._patterns = patterns
         self._above = above
 
     def covers(self, path: str, *, is_directory: bool) -> bool:
         """Whether a path below the directory is ignored; the deepest patterns decide."""
-        name = path[self._prefix :] + ("/" if is_directory else "")
-        said = self._spec.check_file(name).include
+        said = self._patterns.say(path[self._prefix :], is_directory=is_directory)
         if said is not None:
             return said
         return self._above is not None and self._above.covers(path, is_directory=is_directory)
@@ -37,8 +34,8 @@ class Ignored:
 def within(directory: str, above: Ignored | None) -> Ignored | None:
     """What is ignored below a directory: as above it, and as its own ``.gitignore`` says."""
     # as git, which follows no link here
-    spec = _spec(os.path.join(directory, _NAME), follow=False)
-    return above if spec is None else Ignored(directory, spec, above)
+    patterns = _patterns(os.path.join(directory, _NAME), follow=False)
+    return above if patterns is None else Ignored(directory, patterns, above)
 
 
 def above(directory: Path) -> Ignored | None:
@@ -48,7 +45,7 @@ def above(directory: Path) -> Ignored | None:
     """
     root = repository_root(directory)
     rules: Ignored | None = None
-    exclude = _spec(_git_directory(root) / "info" / "exclude", follow=True)
+    exclude = _patterns(_git_directory(root) / "info" / "exclude", follow=True)
     if exclude is not None:
         rules = Ignored(str(root), exclude, None)
     for parent in reversed(directory.parents):
@@ -61,31 +58,14 @@ def above(directory: Path) -> Ignored | None:
     return rules
 
 
-def patterns(lines: list[str]) -> GitIgnoreSpec:
-    """Patterns as in a ``.gitignore``; what is no pattern is left out, as git does."""
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except (ValueError, re.error):
-        return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
-
-
-def _is_pattern(line: str) -> bool:
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
-
-
-def _spec(path: Path | str, *, follow: bool) -> GitIgnoreSpec | None:
+def _patterns(path: Path | str, *, follow: bool) -> Patterns | None:
     try:
         data = reading.contents(path, follow=follow)
     except (OSError, reading.TooLarge):
         return None
     # names of files are bytes, and compared as they are read from the directory
-    return patterns(
-        data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
-    )
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return Patterns(text.split("\n"))
 
 
 def _git_directory(root: Path) -> Path:

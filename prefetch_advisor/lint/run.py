@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint import baseline, comments, facts_of, judge, reading, sort
+from prefetch_advisor.lint.baseline import Entry
 from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.kinds import KINDS
-from prefetch_advisor.lint.kinds.kind import Kind
+from prefetch_advisor.lint.kinds.kind import Kind, Skipped
+from prefetch_advisor.lint.secrets import masked, without_user_info
 from prefetch_advisor.lint.selection import Selection
 from prefetch_advisor.lint.settings import Settings
 from prefetch_advisor.lint.walking import Found, Walk
@@ -52,23 +56,19 @@ def _wanted(path: PurePosixPath) -> bool:
 
 
 def _excluded(settings: Settings) -> Callable[[str, bool], bool]:
-    if not settings.exclude:
-        return lambda path, is_directory: False
-    return _matcher(settings.base, settings.exclude)
+    patterns = Patterns(settings.exclude)
+
+    def excluded(path: str, is_directory: bool) -> bool:
+        inner = _below(settings.base, path)
+        return inner is not None and bool(patterns.say(inner, is_directory=is_directory))
+
+    return excluded if settings.exclude else lambda path, is_directory: False
 
 
-def _matcher(base: Path, patterns: Iterable[str]) -> Callable[[str, bool], bool]:
-    """Whether a path, absolute, lies below ``base`` and fits one of the patterns."""
-    from prefetch_advisor.lint.ignored import patterns as compiled
-
-    spec = compiled(list(patterns))
+def _below(base: Path, path: str) -> str | None:
+    """A path, absolute, relative to a directory that it is in."""
     prefix = f"{str(base).rstrip('/')}/"
-
-    def fits(path: str, is_directory: bool) -> bool:
-        tail = "/" if is_directory else ""
-        return path.startswith(prefix) and spec.match_file(path[len(prefix) :] + tail)
-
-    return fits
+    return path[len(prefix) :] if path.startswith(prefix) else None
 
 
 def _read_one(file: Found, found: Read) -> None:
@@ -91,7 +91,12 @@ def _read_one(file: Found, found: Read) -> None:
         return
     source = SourceFile(file.path, reading.decoded(data), file.location)
     found.files[file.path] = (source, kind.comment)
-    found.facts += facts_of(source, kind)
+    for fact in facts_of(source, kind):
+        if isinstance(fact, Skipped):
+            place = fact.place
+            found.notes.append(f"{place.path}: left out from line {place.line} on: {fact.reason}")
+        else:
+            found.facts.append(fact)
 
 
 def _kind(kinds: Sequence[Kind], data: bytes) -> Kind | None:
@@ -105,51 +110,57 @@ def report(
     found: Read,
     settings: Settings,
     also: Iterable[LintFinding] = (),
-    known: frozenset[str] = frozenset(),
+    known: Mapping[str, Entry] = MappingProxyType({}),
 ) -> LintReport:
     """What is left of the findings after settings, comments and the baseline.
 
-    ``also`` are files that could not be parsed elsewhere, ``known`` the fingerprints of the
-    baseline.
+    ``also`` are files that could not be parsed elsewhere, ``known`` the entries of the baseline.
     """
     per_file = _PerFile(settings, found.here)
     selection = Selection(settings.select, settings.ignore)
+
+    def wanted(path: str, code: str) -> bool:
+        return selection.takes(code) and not per_file.ignores(path, code)
+
     first = list(judge(found.facts))
     unread = {one.place.path for one in first if one.finding.code == inputs.UNPARSABLE_FILE.code}
     also = [one for one in also if one.place.path not in unread]
-    told = [_with_text(one, found.files) for one in sort([*first, *also])]
-    told = [one for one in told if selection.takes(one.finding.code)]
-    silenced = {
-        path: comments.silences(source, marks) for path, (source, marks) in found.files.items()
-    }
-    kept, hidden, used = comments.split(told, silenced)
-    for path, every in silenced.items():
-        source = found.files[path][0]
-
-        def wanted(code: str, path: str = path) -> bool:
-            return selection.takes(code) and not per_file.ignores(path, code)
-
-        kept += (
-            _with_text(one, found.files)
-            for one in comments.stale(source, every, used, wanted)
-            if selection.takes(one.finding.code)
-        )
-    left = [one for one in kept if not per_file.ignores(one.place.path, one.finding.code)]
-    suppressed = len(hidden) + len(kept) - len(left)
-    marks = baseline.fingerprints(left := sort(left))
+    told = [one for one in sort([*first, *also]) if selection.takes(one.finding.code)]
+    done = comments.applied(told, found.files.values(), wanted)
+    stale = [one for one in done.stale if selection.takes(one.finding.code)]
+    kept = [_shown(one, found.files) for one in sort([*done.kept, *stale])]
+    left = [one for one in kept if wanted(one.place.path, one.finding.code)]
+    marks = baseline.fingerprints(left)
+    there = set(marks)
     new = [one for one, mark in zip(left, marks, strict=True) if mark not in known]
-    gone = len(known.difference(marks))
+    suppressed = len(done.hidden) + len(kept) - len(new)
+    gone = sum(
+        mark not in there and selection.takes(entry.code) and _looked_at(entry.path, found)
+        for mark, entry in known.items()
+    )
     notes = list(found.notes)
     if gone:
         notes.append(f"{gone:,} of the {len(known):,} findings in the baseline are there no more")
-    return LintReport(tuple(new), len(found.files), suppressed + len(left) - len(new), tuple(notes))
+    return LintReport(tuple(new), len(found.files), suppressed, tuple(notes))
 
 
-def _with_text(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> LintFinding:
-    file = files.get(found.place.path)
-    if found.text or file is None or not 0 < found.place.line <= len(file[0].lines):
-        return found
-    return replace(found, text=file[0].lines[found.place.line - 1])
+def _looked_at(path: str, found: Read) -> bool:
+    """Whether a file was read, or would have been were it still there."""
+    return path in found.files or not os.path.lexists(os.path.join(found.here, path))
+
+
+def _shown(found: LintFinding, files: dict[str, tuple[SourceFile, str]]) -> LintFinding:
+    """The finding with its line, and without a secret in anything that is shown of it."""
+    finding, place = found.finding, found.place
+    message, subject = map(without_user_info, (finding.message, finding.subject))
+    if (message, subject) != (finding.message, finding.subject):
+        finding = replace(finding, message=message, subject=subject)
+    line = found.text
+    file = files.get(place.path)
+    if not line and file is not None and 0 < place.line <= len(file[0].lines):
+        line = file[0].lines[place.line - 1]
+    text, caret = masked(line, place.column)
+    return LintFinding(finding, place, text, caret)
 
 
 class _PerFile:
@@ -157,15 +168,16 @@ class _PerFile:
 
     def __init__(self, settings: Settings, here: Path) -> None:
         self._rules = [
-            (_matcher(settings.base, [pattern]), Selection((), codes))
+            (Patterns([pattern]), Selection((), codes))
             for pattern, codes in settings.per_file_ignores
         ]
+        self._base = settings.base
         self._here = str(here)
 
     def ignores(self, path: str, code: str) -> bool:
-        if not self._rules:
-            return False
-        location = os.path.normpath(os.path.join(self._here, path))
-        return any(
-            fits(location, False) and not selection.takes(code) for fits, selection in self._rules
+        """Whether a finding in a file, by its printed path, is not wanted."""
+        inner = _below(self._base, os.path.normpath(os.path.join(self._here, path)))
+        return inner is not None and any(
+            not selection.takes(code) and patterns.cover(inner)
+            for patterns, selection in self._rules
         )

@@ -59,6 +59,8 @@ class Consumer:
     consumers: Located[int] | None = None
     #: messages that are acked together, or collected before they are worked on
     batch: Located[int] | None = None
+    #: the setting of its prefetch as the client calls it, for what to do
+    setting: str = ""
 
 
 @record
@@ -67,8 +69,10 @@ class LintFinding:
 
     finding: Finding
     place: Place
-    #: the line of the file, without its end; empty where there is none
+    #: the line of the file, without its end, secrets masked; empty where there is none
     text: str = ""
+    #: the column of ``text`` that ``place`` is at, which masking may have moved
+    caret: int = 1
 
     @property
     def severity(self) -> Severity:

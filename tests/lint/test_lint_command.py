@@ -118,6 +118,9 @@ def test_a_baseline_holds_what_was_there_and_is_known_again_after_lines_moved(cl
     (tree / "a.toy").write_text("word\n\n   hoarding   mail\nhoarding mail\n")
     again = cli("lint", "--baseline", "known.json", "--format", "json")
     assert (again.code, codes(again), again.report["summary"]["suppressed"]) == (0, [], 3)
+    # what was not looked at, or is not asked for, is not gone
+    assert cli("lint", "sub", "--baseline", "known.json").err == ""
+    assert cli("lint", "--select", "PA006", "--baseline", "known.json").err == ""
     # one more of the same is new, and so is the same in another file
     (tree / "a.toy").write_text("hoarding mail\nhoarding mail\nhoarding mail\n")
     more = cli("lint", "--baseline", "known.json", "--format", "json")

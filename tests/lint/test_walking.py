@@ -13,7 +13,8 @@ from told import written
 from toy import toy  # noqa: F401  a fixture
 
 from prefetch_advisor.errors import InputError
-from prefetch_advisor.lint import ignored, reading, run
+from prefetch_advisor.lint import reading, run
+from prefetch_advisor.lint.gitignore import Patterns
 from prefetch_advisor.lint.settings import Settings
 from prefetch_advisor.lint.walking import Walk
 
@@ -42,6 +43,12 @@ def test_what_git_ignores_is_left_out_as_git_itself_says():
         "src/local/a.toy": "",
         "deep/er/b.toy": "",
         "deep/er/c.toy": "",
+        "all/.gitignore": "in/**\n",
+        "all/in/.gitignore": "!*.toy\n",
+        "all/in/x.toy": "",
+        "every/.gitignore": "**\n!/sub/\n!x.toy\n",
+        "every/sub/x.toy": "",
+        "every/sub/y.toy": "",
         "vendored/.gitignore": "*\n!x.toy\n",
         "vendored/x.toy": "",
         "vendored/y.toy": "",
@@ -173,7 +180,7 @@ def test_no_bytes_stop_reading(data):
     assert len(text) <= len(data)
     # nor do they stop it as patterns
     lines = data.decode("latin-1").split("\n")
-    ignored.patterns(lines).match_file("a/b.toy")
+    Patterns(lines).cover("a/b.toy")
     reading.searchable(data)
 
 

@@ -26,7 +26,7 @@ HOSTILE = "a\n::error::b\r\x1b[31m%0A,:]](http://x)|<b>&\"'`\udcff\u202e\u2028\0
 
 
 def found(message="m", path="a.py", text="", line=1, column=1, rule=consumers.UNBOUNDED_PREFETCH):
-    return LintFinding(rule.finding("s", message), Place(path, line, column), text)
+    return LintFinding(rule.finding("s", message), Place(path, line, column), text, column)
 
 
 def report(*findings: LintFinding) -> LintReport:

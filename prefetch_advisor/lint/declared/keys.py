@@ -267,6 +267,8 @@ BUFFER: tuple[Key, ...] = (
         also=("service-time", "duration"),
     ),
 )
+#: ways to say how long a message takes, of which a queue has one
+TIMES = ("processing-time", "timings", "machines")
 #: what holds for every queue that does not say otherwise
 DEFAULTS: tuple[Key, ...] = tuple(
     key for key in QUEUE if key.name not in ("name", "timings", "machines")

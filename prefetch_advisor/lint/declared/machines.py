@@ -43,7 +43,7 @@ def _one_for_all(queue: DeclaredQueue) -> Iterator[LintFinding]:
         times, queue.rtt.value, judged.case.concurrency, policy(queue), limit.value
     )
     said = ", ".join(
-        f"{name} {duration(time.value)} ({where(time)})" for name, time in machines.items()
+        f"{name} {duration(time.value)} ({where(queue, time)})" for name, time in machines.items()
     )
     for found in consumers.unequal(replace(judged, own=own)):
         yield told(found, queue, f"; {said}{numbers(queue, ('rtt',))}")

@@ -52,9 +52,11 @@ def judged_as(
     return judged, count
 
 
-def where(value: Located[Any]) -> str:
-    """Where a value was said, for a person."""
+def where(queue: DeclaredQueue, value: Located[Any]) -> str:
+    """Where a value was said, for a person who is looking at the file of the queue."""
     made = f", {value.origin}" if value.origin else ""
+    if value.place.path == queue.place.path:
+        return f"line {value.place.line}{made}"
     return f"{value.place.path}:{value.place.line}{made}"
 
 
@@ -86,7 +88,7 @@ def _given(queue: DeclaredQueue) -> Given:
     origins = {}
     for name in _GIVEN:
         value = getattr(queue, name)
-        origins[name] = where(value) if value is not None else name.replace("_", "-")
+        origins[name] = where(queue, value) if value is not None else name.replace("_", "-")
     timeout, at_once = queue.consumer_timeout, queue.concurrency
     if not timeout_is_enforced(queue):
         timeout = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,11 @@ _AT = {"PA004": "timings"}
 
 
 def told(
-    found: Finding, queue: DeclaredQueue, more: str = "", advised: int | None = None
+    found: Finding,
+    queue: DeclaredQueue,
+    more: str = "",
+    advised: int | None = None,
+    at: Located[Any] | None = None,
 ) -> LintFinding:
     """A hint of ``advise`` as a finding of settings, at the value that it is about."""
     rule = rules.TWINS.get(found.code)
@@ -27,7 +30,7 @@ def told(
         found = replace(found, code=rule.code, name=rule.name, url=rule.url)
     message = _OPTION.sub("", found.message) + more
     help_ = with_advised(_OPTION.sub("", found.help), advised)
-    value = getattr(queue, _AT.get(found.code, "prefetch")) or _instead(queue, found.code)
+    value = at or getattr(queue, _AT.get(found.code, "prefetch"))
     return _placed(replace(found, message=message, help=help_), queue, value)
 
 
@@ -39,13 +42,6 @@ def with_advised(help_: str, advised: int | None) -> str:
     if "the advised" not in help_:
         return help_
     return f"{help_} Declare processing-time and rtt, or ask advise, for that value."
-
-
-def _instead(queue: DeclaredQueue, code: str) -> Located[Any] | None:
-    """The value that is wrong where no prefetch is said."""
-    fields = ("consumer_timeout", "processing_time", "timings") if code == "PA309" else ()
-    values: Iterable[Located[Any] | None] = (getattr(queue, name) for name in fields)
-    return next((value for value in values if value is not None), None)
 
 
 def finding(

@@ -9,7 +9,7 @@ from typing import Any
 
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint.declared import Buffer, DeclaredQueue
-from prefetch_advisor.lint.declared.keys import BUFFER, DEFAULTS, QUEUE, Key, near
+from prefetch_advisor.lint.declared.keys import BUFFER, DEFAULTS, QUEUE, TIMES, Key, near
 from prefetch_advisor.lint.declared.values import Text, WrongValue, shown
 from prefetch_advisor.lint.settings_file import SettingsFile
 from prefetch_advisor.model.lint import LintFinding, Located, Place
@@ -21,8 +21,6 @@ _TABLES = (
     Key("defaults", Text(), "", {}, also=("default",)),
     Key("lint", Text(), "", {}),
 )
-#: ways to say how long a message takes, of which a queue has one
-_TIMES = ("processing-time", "timings", "machines")
 _LONGEST_NAME = 60
 
 _Values = dict[str, Any]
@@ -54,7 +52,7 @@ def _queues(file: SettingsFile, defaults: _Values) -> Iterator[object]:
             continue
         values, wrong = _values(file, path, table, QUEUE)
         yield from wrong
-        if any(name in table for name in _TIMES):
+        if any(name in table for name in TIMES):
             values = {**_without_times(defaults), **values}
         else:
             values = {**defaults, **values}
@@ -152,12 +150,12 @@ def _located(file: SettingsFile, path: Sequence[str | int], key: Key, raw: Any) 
 
 
 def _without_times(values: _Values) -> _Values:
-    return {name: value for name, value in values.items() if name not in (*_TIMES, "cv")}
+    return {name: value for name, value in values.items() if name not in (*TIMES, "cv")}
 
 
 def _together(values: _Values) -> Iterator[LintFinding]:
     """Values that cannot be meant beside each other; the later ones are taken out."""
-    said = [name for name in _TIMES if name in values]
+    said = [name for name in TIMES if name in values]
     for name in said[1:]:
         message = f"beside {said[0]}: one of them says how long a message takes"
         yield _wrong(name, message, _place(values.pop(name)))

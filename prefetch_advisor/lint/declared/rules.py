@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from prefetch_advisor.bounds import ConflictError
-from prefetch_advisor.config import MAX_PREFETCH
+from prefetch_advisor.config import MAX_PREFETCH, QUORUM_UNLIMITED
 from prefetch_advisor.findings import consumers as twins
 from prefetch_advisor.findings import declared as rules
 from prefetch_advisor.hints import Judged, bounds, consistency, consumers, kinds, prefetch
 from prefetch_advisor.lint.declared import DeclaredQueue
 from prefetch_advisor.lint.declared.observed import alike, judged_as
-from prefetch_advisor.lint.declared.placing import finding, told
+from prefetch_advisor.lint.declared.placing import finding, told, with_advised
 from prefetch_advisor.lint.declared.words import numbers
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.lint import LintFinding, Located
@@ -25,7 +25,6 @@ _FROM = {
     "PA103": ("processing_time", "cv", "rtt", "concurrency"),
     "PA104": ("processing_time", "cv", "rtt", "concurrency"),
     "PA109": ("processing_time", "cv", "concurrency"),
-    "PA111": ("type", "processing_time"),
     "PA113": ("processing_time", "rtt"),
     "PA117": ("priorities", "processing_time", "concurrency"),
     "PA118": ("message_bytes", "memory_budget"),
@@ -62,7 +61,18 @@ def of_prefetch(queue: DeclaredQueue, timings: TimingRow | None = None) -> Itera
     yield from _unlimited(queue, none, advised)
     for found in _hints(judged, queue):
         from_ = numbers(queue, _FROM.get(found.code, ()), processing)
-        yield told(found, queue, from_, advised)
+        at_work = found.code == twins.ACK_TIMEOUT_RISK.code and _holds_no_more(judged)
+        if at_work and not judged.conflict:
+            found = replace(found, help="Raise consumer-timeout, or make a message cheaper.")
+            at = queue.consumer_timeout or queue.processing_time or queue.timings
+            yield told(found, queue, from_, at=at)
+        else:
+            yield told(found, queue, from_, advised)
+
+
+def _holds_no_more(judged: Judged) -> bool:
+    """No prefetch buffers a message behind those in work."""
+    return (judged.current.prefetch or 0) <= judged.case.concurrency
 
 
 def _hints(judged: Judged, queue: DeclaredQueue) -> Iterator[Finding]:
@@ -75,7 +85,8 @@ def _hints(judged: Judged, queue: DeclaredQueue) -> Iterator[Finding]:
     if not early or (judged.current.prefetch or 0) > judged.case.concurrency:
         yield from bounds.ack_timeout(judged)
     for found in kinds.queue_kind(judged):
-        if found.code != twins.SINGLE_ACTIVE.code:  # that is no matter of the prefetch
+        # told with what is no limit, and with the number of consumers
+        if found.code not in (twins.QUORUM_2000.code, twins.SINGLE_ACTIVE.code):
             yield found
     if judged.current.prefetch:
         yield from consumers.unequal(judged)
@@ -139,10 +150,15 @@ def _unlimited(
     if kind == "stream":
         message = f"prefetch 0{each} on a stream: refused with 406"
         yield finding(rules.STREAM_NEEDS_PREFETCH, queue, message, limit)
-    elif kind != "quorum":  # that is told with its 2,000
-        message = f"prefetch 0 is no limit{each}"
-        if kind is None:
-            message += " (2,000 each on a quorum queue)"
-        from_ = numbers(queue, ("processing_time", "rtt")) if advised else ""
-        help_ = f"Set prefetch {advised:,} before consuming." if advised else None
-        yield finding(rules.UNBOUNDED_PREFETCH, queue, message + from_, limit, help_)
+        return
+    from_ = numbers(queue, ("type", "processing_time", "rtt")) if advised else ""
+    if kind == "quorum":
+        message = f"prefetch 0{each} on a quorum queue lets each hold {QUORUM_UNLIMITED:,}"
+        set_ = with_advised(rules.QUORUM_2000.fix, advised)
+        yield finding(rules.QUORUM_2000, queue, message + from_, limit, set_)
+        return
+    message = f"prefetch 0 is no limit{each}"
+    if kind is None:
+        message += f" ({QUORUM_UNLIMITED:,} each on a quorum queue)"
+    help_ = f"Set prefetch {advised:,} before consuming." if advised else None
+    yield finding(rules.UNBOUNDED_PREFETCH, queue, message + from_, limit, help_)

@@ -73,7 +73,7 @@ class Text(Value):
     """A text that is not empty, such as a name."""
 
     expected: str = "a text"
-    pattern: str = r"[\s\S]*\S[\s\S]*"
+    pattern: str = r"[\s\S]+"
 
     def parse(self, raw: object) -> str:
         if isinstance(raw, str) and re.fullmatch(self.pattern, raw):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from prefetch_advisor.lint.declared import DeclaredQueue
-from prefetch_advisor.lint.declared.observed import where
+from prefetch_advisor.lint.declared.observed import alike, where
 from prefetch_advisor.model.figures import ProcessingTime
 from prefetch_advisor.model.lint import Located
 from prefetch_advisor.units import duration, number, rate, size
@@ -30,12 +30,13 @@ def numbers(
 
     ``processing``: measured, in place of a declared one.
     """
+    limit = alike(queue.prefetch)
     said = []
-    for name in fields:
+    for name in ("prefetch", *fields) if limit is not None and limit.origin else fields:
         value = getattr(queue, name)
         if isinstance(value, Located):
             shown = _WORDS.get(name, str)(value.value)
-            said.append(f"{name.replace('_', '-')} {shown} ({where(value)})")
+            said.append(f"{name.replace('_', '-')} {shown} ({where(queue, value)})")
         elif name == "processing_time" and processing is not None:
             said.append(f"processing-time {duration(processing.mean)} ({processing.origin})")
     return f"; {', '.join(said)}" if said else ""

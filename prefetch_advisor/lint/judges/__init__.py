@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from prefetch_advisor.lint.judges import consumers, declared
+from prefetch_advisor.lint.judges import buffer_queues, consumers, declared
 from prefetch_advisor.lint.judges.celery import others, rules, windows
 from prefetch_advisor.model.lint import LintFinding
 
@@ -18,6 +18,7 @@ JOINS: tuple[Join, ...] = (
 JUDGES: tuple[Judge, ...] = (
     declared.judge,
     consumers.judge,
+    buffer_queues.judge,
     rules.judge,
     others.judge,
 )

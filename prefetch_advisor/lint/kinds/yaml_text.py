@@ -56,7 +56,7 @@ def documents(text: str) -> list[Node]:
     except yaml.MarkedYAMLError as error:
         if _TEMPLATE.search(text):
             raise Templated from None
-        raise _refused(error) from None
+        raise _refused(error, text) from None
     except (yaml.reader.ReaderError, ValueError, OverflowError) as error:
         # the others: digits without end in %YAML, an escape beyond Unicode, lone surrogates
         odd = yaml.reader.Reader.NON_PRINTABLE.search(text)
@@ -75,10 +75,13 @@ def _odd(text: str) -> bool:
     return any(odd in text for odd in "\ufeff\x85\u2028\u2029")
 
 
-def _refused(error: yaml.MarkedYAMLError) -> Unparsable:
+def _refused(error: yaml.MarkedYAMLError, text: str) -> Unparsable:
     mark = error.problem_mark or error.context_mark
     message = " ".join(filter(None, (error.problem, error.context))) or "not YAML"
-    return Unparsable(message, mark.line + 1, mark.column + 1) if mark else Unparsable(message)
+    if mark is None:
+        return Unparsable(message)
+    # at the end of a text the parser stands on a line of its own
+    return Unparsable(message, min(mark.line, text.count("\n")) + 1, mark.column + 1)
 
 
 class _Composer:

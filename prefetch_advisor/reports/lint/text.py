@@ -46,7 +46,7 @@ def _finding(found: LintFinding, options: ReportOptions) -> Iterator[str]:
     yield f"{_styled(where, _BOLD, options)} {severity} {name}: {prose(finding.message)}"
     if found.text.strip():
         gutter = f"  {place.line} | "
-        source, caret = _source(found.text, place.column, options, len(gutter))
+        source, caret = _source(found.text, found.caret, options, len(gutter))
         yield _styled(gutter, _DIM, options) + source
         yield _styled(f"{'|':>{len(gutter) - 1}} ", _DIM, options) + caret
     yield f"  Do: {prose(finding.help)}"
