@@ -345,6 +345,24 @@ def test_a_name_that_is_read_or_may_be_is_silent(name, app):
     assert codes({"shop/settings.py": f"{name} = 1\n", "shop/celery.py": app}) == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "app.conf.broker_transport_options = {'visibility_timeout': 7200}\n",
+        "app.conf.update(broker_transport_options={'visibility_timeout': HOUR})\n",
+        "BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 7200}\n",
+    ],
+)
+def test_a_visibility_timeout_is_none_of_rabbitmqs(settings):
+    assert codes(project(settings)) == [("PA358", "shop/celery.py", 3)]
+    redis = {"shop.py": (APP + settings).replace("amqp:", "redis:")}
+    assert codes(redis) == []
+    assert codes(project(settings.replace("visibility_timeout", "confirm_publish"))) == []
+    text = AIRFLOW + "[celery_broker_transport_options]\nvisibility_timeout = 21600\n"
+    assert codes({"airflow.cfg": text}) == [("PA358", "airflow.cfg", 7)]
+    assert codes({"airflow.cfg": text.replace("amqp", "redis")}) == []
+
+
 # quorum queues: a window for each queue, and autoscaling
 
 

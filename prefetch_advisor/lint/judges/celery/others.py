@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from prefetch_advisor import units
 from prefetch_advisor.findings import celery as rules
 from prefetch_advisor.lint.judges.celery.limits import waited
+from prefetch_advisor.lint.judges.celery.names_read import HELP, NO_VISIBILITY
 from prefetch_advisor.lint.judges.celery.projects import ACK_TIMEOUT, whole
 from prefetch_advisor.lint.kinds.celery.command_line import Said
 from prefetch_advisor.lint.kinds.celery.facts import (
@@ -86,6 +87,10 @@ def _airflow(settings: dict[tuple[str, str], Said], timeout: float) -> Iterator[
         message = f"worker_prefetch_multiplier is {multiplier.value}"
         finding = rules.AIRFLOW_MULTIPLIER.finding("airflow", message)
         yield LintFinding(finding, multiplier.place)
+    visible = settings.get(("celery_broker_transport_options", "visibility_timeout"))
+    if visible is not None:
+        finding = rules.NOT_READ.finding("visibility_timeout", NO_VISIBILITY, HELP)
+        yield LintFinding(finding, visible.place)
     limit = _number(settings, "core", "default_task_execution_timeout")
     late = settings.get(("celery", "task_acks_late"))
     if limit is None or limit.value <= timeout:

@@ -8,7 +8,7 @@ from prefetch_advisor.findings import celery as rules
 from prefetch_advisor.findings import declared
 from prefetch_advisor.findings.rule import Rule
 from prefetch_advisor.lint.judges.celery import limits
-from prefetch_advisor.lint.judges.celery.names_read import not_read
+from prefetch_advisor.lint.judges.celery.names_read import not_read, visibility_timeout
 from prefetch_advisor.lint.judges.celery.projects import Project, projects, whole
 from prefetch_advisor.lint.judges.celery.windows import queues_of, window
 from prefetch_advisor.lint.kinds.celery.facts import DelayedCall
@@ -25,6 +25,7 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
         if project.broker == "amqp":
             yield from limits.judge(project)
             yield from _global_qos(project)
+            yield from visibility_timeout(project)
         yield from _disabled_prefetch(project)
         yield from _delayed(project)
         yield from _autoscaled(project)
