@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from told import facts_in, lint_text, written
 
@@ -210,32 +212,71 @@ def test_a_command_that_names_a_multiplier_takes_the_place_of_the_setting():
     }
 
 
-@pytest.mark.parametrize(
-    ("settings", "command", "window", "at_once"),
-    [
-        # C077: multiplier 4 where nothing sets it
-        ("", "-c 8", 32, 8),
-        ("", "--concurrency=8 --prefetch-multiplier=1", 8, 8),
-        ("", "-c8", 32, 8),
-        ("app.conf.worker_prefetch_multiplier = 2\n", "-c 8", 16, 8),
-        ("app.conf.worker_concurrency = 3\n", "", 12, 3),
-        ("app.conf.worker_concurrency = 3\n", "-c 0", 12, 3),
-        ("app.conf.worker_concurrency = 3\n", "--autoscale 10,2 -c 5", 40, 10),
-        ("app.conf.worker_concurrency = 3\n", "--autoscale=2,10", 40, 10),
-        ("app.conf.worker_concurrency = 3\n", "--autoscale 10", 40, 10),
-        ("", "-c 4 --prefetch-multiplier 0", 16, 4),
-        ("", "-P gevent -c 1000", 4000, 1000),
-        ("", "-c 8 -P solo", 32, 1),
-        ("", "-EB -c 8 -Ofair --without-mingle", 32, 8),
-        ("", "-c 20000", 80000, 20000),
-    ],
-)
-def test_the_window_is_what_celery_asks_for(settings, command, window, at_once):
+WINDOWS = [
+    # C077: multiplier 4 where nothing sets it
+    ("", "-c 8", 32, 8),
+    ("", "--concurrency=8 --prefetch-multiplier=1", 8, 8),
+    ("", "-c8", 32, 8),
+    ("app.conf.worker_prefetch_multiplier = 2\n", "-c 8", 16, 8),
+    ("app.conf.worker_concurrency = 3\n", "", 12, 3),
+    ("app.conf.worker_concurrency = 3\n", "-c 0", 12, 3),
+    ("app.conf.worker_concurrency = 3\n", "--autoscale 10,2 -c 5", 40, 10),
+    ("app.conf.worker_concurrency = 3\n", "--autoscale=2,10", 40, 10),
+    ("app.conf.worker_concurrency = 3\n", "--autoscale 10", 40, 10),
+    ("", "-c 4 --prefetch-multiplier 0", 16, 4),
+    ("", "-P gevent -c 1000", 4000, 1000),
+    ("", "-c 8 -P solo", 32, 1),
+    ("", "-EB -c 8 -Ofair --without-mingle", 32, 8),
+    ("", "-c 20000", 80000, 20000),
+]
+
+
+@pytest.mark.parametrize(("settings", "command", "window", "at_once"), WINDOWS)
+def test_the_window_is_multiplier_times_processes(settings, command, window, at_once):
     files = {"shop/celery.py": APP + settings, "Procfile": f"w: celery -A shop worker {command}\n"}
     (found,) = consumers(files)
     assert found.prefetch is not None
     assert found.concurrency is not None
     assert (found.prefetch.value, found.concurrency.value) == (window, at_once)
+
+
+@pytest.mark.parametrize(
+    ("settings", "command", "window"), [each[:3] for each in WINDOWS if "gevent" not in each[1]]
+)
+def test_celery_asks_for_that_window(settings, command, window, monkeypatch):
+    """Against Celery itself: its command line, and a worker that is made but not started."""
+    celery = pytest.importorskip("celery")
+    components = pytest.importorskip("celery.worker.components")
+    app = celery.Celery("shop", broker="memory://", set_as_current=False)
+    exec(settings, {"app": app})
+    asked: list[int] = []
+
+    class Worker:
+        exitcode = 0
+
+        def __init__(self, **options):
+            self.options = options
+
+        def start(self):
+            options = self.options
+            bounds = options.get("autoscale") or (None, None)
+            worker = SimpleNamespace(
+                concurrency=options.get("concurrency") or app.conf.worker_concurrency,
+                max_concurrency=bounds[0],
+                prefetch_multiplier=int(options["prefetch_multiplier"]),
+            )
+            step = SimpleNamespace(
+                instantiate=lambda *_, **given: asked.append(given["initial_prefetch_count"])
+            )
+            names = ("consumer_cls", "process_task", "hostname", "task_events", "ready_callback")
+            for name in (*names, "pool", "timer", "app", "hub", "options", "disable_rate_limits"):
+                setattr(worker, name, None)
+            components.Consumer.create(step, worker)
+
+    monkeypatch.setattr(app, "Worker", Worker, raising=False)
+    pool = [] if "-P" in command else ["-P", "solo"]
+    app.worker_main(["worker", *pool, *command.split()])
+    assert asked == [window]
 
 
 @pytest.mark.parametrize(
