@@ -130,6 +130,15 @@ def test_what_the_protocol_cannot_carry_is_all_that_is_told():
     assert codes("prefetch = 65_535") == []
 
 
+def test_a_name_in_a_comment_or_an_option_is_that_of_the_rule_for_settings(cli, tmp_path):
+    assert codes("prefetch = 0  # prefetch-advisor: ignore[unbounded-prefetch] a test queue") == []
+    (tmp_path / OWN).write_text('[[queues]]\nname = "tasks"\nprefetch = 0\n')
+    assert cli("lint", tmp_path, "--ignore", "unbounded-prefetch").code == 0
+    assert cli("lint", tmp_path, "--select", "unbounded-prefetch").code == 1
+    explained = cli("explain", "unbounded-prefetch").out
+    assert explained.index("PA101 ") < explained.index("PA301 ")
+
+
 # too much ----------------------------------------------------------------------------------------
 
 
@@ -372,7 +381,7 @@ def said(table: dict[str, object]) -> list[str]:
 
 
 @given(VALID)
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=100)
 def test_whatever_is_declared_each_finding_stands_at_a_value_and_its_advice_holds(table):
     lines = said(table)
     for found in told(*lines):
