@@ -168,6 +168,13 @@ def test_what_means_nothing_is_told_once_and_where_it_stands(written, line, colu
     assert words in found.finding.message
 
 
+def test_a_default_that_fits_only_some_queues_is_no_mistake():
+    text = "[defaults]\nrtt = '5ms'\ncv = 1\n[[queues]]\nname = 'a'\nprefetch = 2\n"
+    assert lint_text({OWN: text}) == []
+    facts = facts_in({OWN: text + "processing-time = '1ms'\n"})
+    assert values(facts[0])["cv"] == 1
+
+
 def test_defaults_hold_for_queues_that_say_nothing_else():
     facts = facts_in(
         {
