@@ -131,6 +131,7 @@ def test_every_key_is_a_field_of_its_fact_and_is_tried_above():
     ("written", "line", "column", "words"),
     [
         ("[[queue]]\nname = 'a'\n", 1, 1, "unknown table; did you mean queues?"),
+        ("rtt = '5ms'\n", 1, 1, "it belongs to a queue, or to defaults"),
         ("[[queues]]\nname = 'a'\nprefetch_count = 1\n", 3, 1, "did you mean prefetch?"),
         ("[[queues]]\nname = 'a'\n  ack-mode = 'auto'\n", 3, 3, "did you mean ack?"),
         ("[[queues]]\nname = 'a'\nprocesing-time = 1\n", 3, 1, "did you mean processing-time?"),

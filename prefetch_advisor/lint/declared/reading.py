@@ -30,7 +30,10 @@ def declared(file: SettingsFile) -> Iterator[object]:
     """The queues and buffers of a file, and a finding for each thing that means nothing."""
     for key in file.document:
         if key not in {table.name for table in _TABLES}:
-            yield _wrong(key, f"unknown table; {near(key, _TABLES)}", file.key_place(key))
+            hint = near(key, _TABLES)
+            if key.replace("_", "-") in {known.name for known in DEFAULTS}:
+                hint = "it belongs to a queue, or to defaults"
+            yield _wrong(key, f"unknown table; {hint}", file.key_place(key))
     defaults: _Values = {}
     table = file.document.get("defaults", {})
     if isinstance(table, dict):
