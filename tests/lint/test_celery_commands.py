@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_rules import SPLICES
 from told import facts_in, lint_text
 
 from prefetch_advisor.lint.kinds.celery.facts import (
@@ -109,6 +110,7 @@ FORMS: dict[str, tuple[str, str, int]] = {
     "manifest with a script": ("k8s/w.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n"
         "  - name: w\n    command: [/bin/sh, -c]\n    args:\n    - |\n      set -e\n"
         "      exec celery -A shop worker \\\n        --prefetch-multiplier @\n", 11),
+    "multi": ("run.sh", "celery multi start w1 w2 -A shop -c4 --prefetch-multiplier=@", 1),
     "Python": ("run.py", "from shop import app\n\n# celery\napp.worker_main(['worker',\n"
         "  '--prefetch-multiplier', '@'])\n", 5),
 }  # fmt: skip
@@ -135,6 +137,7 @@ def test_another_number_and_one_that_is_not_known_are_silent(form, number):
         ("run.sh", "# celery -A shop worker --prefetch-multiplier 0\n"),
         ("run.sh", "echo celery; worker --prefetch-multiplier 0\n"),
         ("run.sh", "pip install celery worker --prefetch-multiplier 0\n"),
+        ("run.sh", "celery multi stop w1 -A shop --prefetch-multiplier 0\n"),
         ("run.sh", "celery -A shop beat --prefetch-multiplier 0\n"),
         ("run.sh", "celery $ARGS worker --prefetch-multiplier 0\n"),
         ("run.sh", "celery -A shop worker -- \n --prefetch-multiplier 0\n"),
@@ -189,7 +192,7 @@ def test_what_a_file_says_beside_its_commands():
     assert [f.version for f in others if isinstance(f, RabbitVersion)] == [(4, 0, 0)]
 
 
-@given(st.text(alphabet="ab \t\n\\\"'$`(){};&|<>#=-c", max_size=60))
+@given(st.text(alphabet="ab \t\r\n\f\x85\u2028\\\"'$`(){};&|<>#=-c", max_size=60))
 @settings(deadline=None, max_examples=400)
 def test_any_text_has_words_and_each_begins_where_it_says(text):
     def placed(offset: int) -> Place:
@@ -204,3 +207,19 @@ def test_any_text_has_words_and_each_begins_where_it_says(text):
             if word.known and word.text and first not in "\"'\\":
                 assert word.text[0] == first
         assert all(scripts(words))
+
+
+@given(
+    st.sampled_from(sorted(FORMS)),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 5), st.sampled_from(SPLICES)), max_size=4),
+)
+@settings(deadline=None, max_examples=300)
+def test_no_file_that_is_nearly_right_stops_lint(form, splices):
+    name, text, _ = FORMS[form]
+    data = text.replace("@", "0").encode()
+    for where, gone, new in splices:
+        at = int(where * len(data))
+        data = data[:at] + new + data[at + gone :]
+    for found in lint_text({name: data}):
+        assert found.place.path == name
+        assert 1 <= found.place.line <= data.count(b"\n") + data.count(b"\r") + 1

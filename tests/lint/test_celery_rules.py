@@ -149,6 +149,29 @@ def test_a_task_that_ends_or_is_acked_in_time_is_silent(settings):
     assert codes(project(settings)) == []
 
 
+def test_the_brokers_own_timeout_takes_the_place_of_the_default():
+    """Also where classic queues have none."""
+
+    def compose(image: str, arguments: str = "") -> dict[str, str]:
+        environment = f"\n    environment: {{ERL: '{arguments}'}}" if arguments else ""
+        return {"compose.yml": f"services:\n  r:\n    image: rabbitmq:{image}{environment}\n"}
+
+    files = project(LATE + ONE + "app.conf.task_time_limit = 2700\n")
+    files["airflow/airflow.cfg"] = AIRFLOW.replace(
+        "[core]\n", "[core]\ndefault_task_execution_timeout = 2700\n"
+    )
+    assert [code for code, *_ in codes(files)] == ["PA361", "PA352"]
+    for silent in (
+        compose("3.13", "-rabbit consumer_timeout 3600000"),
+        compose("3.13", "-rabbit  consumer_timeout undefined"),
+        compose("4.3"),
+    ):
+        assert codes(files | silent) == []
+    assert len(codes(files | compose("4.2"))) == 2
+    (found, _) = lint_text(files | compose("4.2", "-rabbit consumer_timeout 2400000"))
+    assert "waits 40 min" in found.finding.message
+
+
 # C081, C083, C085, C087, F42: countdowns
 
 
@@ -322,6 +345,24 @@ def test_a_name_that_is_read_or_may_be_is_silent(name, app):
     assert codes({"shop/settings.py": f"{name} = 1\n", "shop/celery.py": app}) == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "app.conf.broker_transport_options = {'visibility_timeout': 7200}\n",
+        "app.conf.update(broker_transport_options={'visibility_timeout': HOUR})\n",
+        "BROKER_TRANSPORT_OPTIONS = {'visibility_timeout': 7200}\n",
+    ],
+)
+def test_a_visibility_timeout_is_none_of_rabbitmqs(settings):
+    assert codes(project(settings)) == [("PA358", "shop/celery.py", 3)]
+    redis = {"shop.py": (APP + settings).replace("amqp:", "redis:")}
+    assert codes(redis) == []
+    assert codes(project(settings.replace("visibility_timeout", "confirm_publish"))) == []
+    text = AIRFLOW + "[celery_broker_transport_options]\nvisibility_timeout = 21600\n"
+    assert codes({"airflow.cfg": text}) == [("PA358", "airflow.cfg", 7)]
+    assert codes({"airflow.cfg": text.replace("amqp", "redis")}) == []
+
+
 # quorum queues: a window for each queue, and autoscaling
 
 
@@ -334,6 +375,26 @@ def test_a_worker_of_several_queues_has_a_window_on_each():
     assert codes(project("", "-c 8 -Q a,b,c")) == []
     old = {"requirements.txt": "celery==5.4.0\n"}
     assert codes(project(QUORUM, "-c 8 -Q a,b,c", **old)) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "versions", "broken"),
+    [
+        ("", "celery==5.4.0\nkombu==5.3.4\n", True),
+        ("", "celery==5.4.0\n", False),  # kombu may be 5.7
+        ("", "celery==5.5.0\nkombu==5.5.0\n", False),
+        ("", "", False),
+        ("app.conf.worker_detect_quorum_queues = False\n", "kombu==5.5.0\n", True),
+        ("app.conf.worker_detect_quorum_queues = False\n", "kombu==5.7.0\n", False),
+        ("app.conf.worker_detect_quorum_queues = env('X')\n", "kombu==5.5.0\n", False),
+    ],
+)
+def test_quorum_queues_refuse_the_window_of_a_channel(settings, versions, broken):
+    found = codes(project(QUORUM + settings, **{"requirements.txt": versions}))
+    assert found == ([("PA310", "shop/celery.py", 3)] if broken else [])
+    rabbit = {"compose.yml": "services:\n  r: {image: 'rabbitmq:3.13'}\n"}
+    old = codes(project(QUORUM + settings, **rabbit, **{"requirements.txt": versions}))
+    assert bool(old) == (broken or "celery==5.4" in versions or "= False" in settings)
 
 
 def test_autoscale_on_quorum_queues_is_told_with_what_it_holds():

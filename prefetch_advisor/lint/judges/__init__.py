@@ -18,7 +18,7 @@ JOINS: tuple[Join, ...] = (
 JUDGES: tuple[Judge, ...] = (
     declared.judge,
     consumers.judge,
+    buffer_queues.judge,
     rules.judge,
     others.judge,
-    buffer_queues.judge,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from prefetch_advisor import units
 from prefetch_advisor.findings import celery as rules
-from prefetch_advisor.lint.judges.celery.projects import Project
+from prefetch_advisor.lint.judges.celery.projects import ACK_TIMEOUT, Project
 from prefetch_advisor.lint.judges.celery.windows import Window, window
 from prefetch_advisor.lint.kinds.celery.facts import UNKNOWN, CeleryTask, WorkerCommand
 from prefetch_advisor.model.advice import Severity
@@ -18,8 +18,8 @@ from prefetch_advisor.model.lint import LintFinding, Located
 
 #: tasks that may run this long, in seconds, are long
 LONG = 3600
-#: the broker's delivery acknowledgement timeout, in seconds, where nothing sets it
-ACK_TIMEOUT = 1800
+#: a century is none
+_LONGEST = 100 * 365 * 86_400
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Limit:
 def judge(project: Project) -> Iterator[LintFinding]:
     """Findings for the app's limits and for those of single tasks."""
     found = list(_limits(project))
-    yield from _outlived(project.subject, found)
+    yield from _outlived(project, found)
     long = [limit for limit in found if limit.seconds.value >= LONG]
     if long:
         yield from _hoarded(project, max(long, key=lambda limit: limit.seconds.value))
@@ -48,7 +48,7 @@ def _limits(project: Project) -> Iterator[_Limit]:
     known = [
         Located(float(end.value), end.place)
         for end in ends
-        if end is not None and isinstance(end.value, int | float) and end.value > 0
+        if end is not None and isinstance(end.value, int | float) and 0 < end.value < _LONGEST
     ]
     unknown = any(end is not None and end.value is UNKNOWN for end in ends)
     common = min(known, key=lambda end: end.value) if known and not unknown else None
@@ -59,19 +59,25 @@ def _limits(project: Project) -> Iterator[_Limit]:
             continue
         own = late if task.acks_late is None else task.acks_late.value
         limit = task.limit or (common if own != late else None)
-        if limit is not None:
+        if limit is not None and 0 < limit.value < _LONGEST:
             yield _Limit(limit, own, task.name)
 
 
-def _outlived(subject: str, found: list[_Limit]) -> Iterator[LintFinding]:
+def _outlived(project: Project, found: list[_Limit]) -> Iterator[LintFinding]:
+    timeout = project.ack_timeout
     for limit in found:
-        if limit.late and limit.seconds.value > ACK_TIMEOUT:
+        if limit.late and limit.seconds.value > timeout:
             message = (
                 f"{limit.what} may run for {units.duration(limit.seconds.value)} and are acked "
-                f"after that; the broker waits {units.duration(ACK_TIMEOUT)} by default"
+                f"after that; the broker waits {waited(timeout)}"
             )
-            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(subject, message)
+            finding = rules.TASK_OUTLIVES_TIMEOUT.finding(project.subject, message)
             yield LintFinding(finding, limit.seconds.place)
+
+
+def waited(timeout: float) -> str:
+    """How long the broker waits, for a person."""
+    return units.duration(timeout) + (" by default" if timeout == ACK_TIMEOUT else "")
 
 
 def _hoarded(project: Project, limit: _Limit) -> Iterator[LintFinding]:
@@ -80,7 +86,7 @@ def _hoarded(project: Project, limit: _Limit) -> Iterator[LintFinding]:
     seen = set()
     for command in commands:
         held = window(project, command)
-        if held.multiplier is None or held.multiplier.value == 0:
+        if held.multiplier is None or held.multiplier.value < 1:
             continue
         place = limit.seconds.place if held.by_default else held.multiplier.place
         if place in seen:

@@ -10,6 +10,20 @@ from prefetch_advisor.lint.kinds.celery import names
 from prefetch_advisor.lint.kinds.celery.facts import Form, Setting
 from prefetch_advisor.model.lint import LintFinding
 
+NO_VISIBILITY = (
+    "visibility_timeout is an option of Redis and SQS; on RabbitMQ the delivery acknowledgement "
+    "timeout is in its place"
+)
+HELP = "Remove it; for tasks of more than 30 minutes raise consumer-timeout by a policy."
+
+
+def visibility_timeout(project: Project) -> Iterator[LintFinding]:
+    """An option of brokers that hide what they deliver; only for one that is RabbitMQ."""
+    for setting in (fact for fact in project.facts if isinstance(fact, Setting)):
+        if setting.name == "visibility_timeout":
+            finding = rules.NOT_READ.finding(setting.name, NO_VISIBILITY, HELP)
+            yield LintFinding(finding, setting.value.place)
+
 
 def not_read(project: Project) -> Iterator[LintFinding]:
     """Names in modules that an app reads, where nothing else says what they are for.

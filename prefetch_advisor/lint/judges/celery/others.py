@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from prefetch_advisor import units
 from prefetch_advisor.findings import celery as rules
-from prefetch_advisor.lint.judges.celery.limits import ACK_TIMEOUT
-from prefetch_advisor.lint.judges.celery.projects import whole
+from prefetch_advisor.lint.judges.celery.limits import waited
+from prefetch_advisor.lint.judges.celery.names_read import HELP, NO_VISIBILITY
+from prefetch_advisor.lint.judges.celery.projects import ACK_TIMEOUT, whole
 from prefetch_advisor.lint.kinds.celery.command_line import Said
-from prefetch_advisor.lint.kinds.celery.facts import AirflowSetting, Variable, WorkerCommand
+from prefetch_advisor.lint.kinds.celery.facts import (
+    AirflowSetting,
+    BrokerTimeout,
+    RabbitVersion,
+    Variable,
+    WorkerCommand,
+)
 from prefetch_advisor.lint.kinds.celery.values import broker
 from prefetch_advisor.model.lint import Consumer, LintFinding, Located
 
@@ -22,8 +30,9 @@ _DRAMATIQ = {"dramatiq_queue_prefetch", "dramatiq_delay_queue_prefetch"}
 
 def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     """The findings of both."""
+    timeout = _ack_timeout(facts)
     for settings in _airflows(facts):
-        yield from _airflow(settings)
+        yield from _airflow(settings, timeout)
     yield from _dramatiq(facts)
 
 
@@ -63,20 +72,32 @@ def _number(settings: dict[tuple[str, str], Said], section: str, key: str) -> Lo
     return Located(known, said.place) if said and known is not None else None
 
 
-def _airflow(settings: dict[tuple[str, str], Said]) -> Iterator[LintFinding]:
+def _ack_timeout(facts: Sequence[object]) -> float:
+    """Of the brokers that are known; 4.3 has none but for quorum queues, Airflow's are classic."""
+    versions = [fact.version for fact in facts if isinstance(fact, RabbitVersion)]
+    if versions and min(versions) >= (4, 3):
+        return math.inf
+    said = [fact.seconds for fact in facts if isinstance(fact, BrokerTimeout)]
+    return max(said, default=ACK_TIMEOUT)
+
+
+def _airflow(settings: dict[tuple[str, str], Said], timeout: float) -> Iterator[LintFinding]:
     multiplier = _number(settings, "celery", "worker_prefetch_multiplier")
     if multiplier is not None and multiplier.value > 1:
         message = f"worker_prefetch_multiplier is {multiplier.value}"
         finding = rules.AIRFLOW_MULTIPLIER.finding("airflow", message)
         yield LintFinding(finding, multiplier.place)
+    visible = settings.get(("celery_broker_transport_options", "visibility_timeout"))
+    if visible is not None:
+        finding = rules.NOT_READ.finding("visibility_timeout", NO_VISIBILITY, HELP)
+        yield LintFinding(finding, visible.place)
     limit = _number(settings, "core", "default_task_execution_timeout")
     late = settings.get(("celery", "task_acks_late"))
-    if limit is None or limit.value <= ACK_TIMEOUT:
+    if limit is None or limit.value <= timeout:
         return
     if late is None or (late.value or "").lower() == "true":
         message = (
-            f"a task may run for {units.duration(limit.value)}; the broker waits "
-            f"{units.duration(ACK_TIMEOUT)} by default"
+            f"a task may run for {units.duration(limit.value)}; the broker waits {waited(timeout)}"
         )
         yield LintFinding(rules.AIRFLOW_TIMEOUT.finding("airflow", message), limit.place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from prefetch_advisor.lint.kinds.celery.facts import (
     UNKNOWN,
     Broker,
     BrokerSaid,
+    BrokerTimeout,
     CeleryApp,
     CeleryTask,
     DelayedCall,
@@ -35,10 +37,13 @@ Fact = (
     | DelayedCall
     | QuorumQueue
     | BrokerSaid
+    | BrokerTimeout
     | Package
     | RabbitVersion
     | PythonFile
 )
+#: the broker's delivery acknowledgement timeout, in seconds, where nothing sets it
+ACK_TIMEOUT = 1800
 _DJANGO = ("django.conf:settings", "django.conf.settings")
 
 
@@ -165,6 +170,19 @@ class Project:
         known = [fact.version for fact in self.facts if isinstance(fact, RabbitVersion)]
         return bool(known) and all(each >= version for each in known)
 
+    def rabbit_before(self, version: tuple[int, ...]) -> bool:
+        """Every broker that is known is older, and one is known."""
+        known = [fact.version for fact in self.facts if isinstance(fact, RabbitVersion)]
+        return bool(known) and all(each < version for each in known)
+
+    @cached_property
+    def ack_timeout(self) -> float:
+        """Seconds that the broker waits for an ack; infinite where it may wait for ever."""
+        if self.rabbit_since((4, 3)) and self.quorum is None:
+            return math.inf  # of quorum queues only
+        said = [fact.seconds for fact in self.facts if isinstance(fact, BrokerTimeout)]
+        return max(said, default=ACK_TIMEOUT)
+
     @cached_property
     def static(self) -> str:
         """Why the window cannot change while a worker runs; empty: it can, or it is not known."""
@@ -192,7 +210,9 @@ def whole(value: Value) -> int | None:
     """A whole number, also as text: Celery converts it."""
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
         return int(value) if len(value) < 12 else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 10**12:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value) or abs(value) > 10**12:
         return None
     return int(value) if value == int(value) else None
 

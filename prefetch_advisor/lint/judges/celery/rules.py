@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.findings import celery as rules
+from prefetch_advisor.findings import declared
 from prefetch_advisor.findings.rule import Rule
 from prefetch_advisor.lint.judges.celery import limits
-from prefetch_advisor.lint.judges.celery.names_read import not_read
+from prefetch_advisor.lint.judges.celery.names_read import not_read, visibility_timeout
 from prefetch_advisor.lint.judges.celery.projects import Project, projects, whole
 from prefetch_advisor.lint.judges.celery.windows import queues_of, window
 from prefetch_advisor.lint.kinds.celery.facts import DelayedCall
@@ -23,6 +24,8 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
         yield from not_read(project)
         if project.broker == "amqp":
             yield from limits.judge(project)
+            yield from _global_qos(project)
+            yield from visibility_timeout(project)
         yield from _disabled_prefetch(project)
         yield from _delayed(project)
         yield from _autoscaled(project)
@@ -51,6 +54,18 @@ def _ignored_option(project: Project) -> Iterator[LintFinding]:
             f"--prefetch-multiplier 0: {message}",
             option.place,
         )
+
+
+def _global_qos(project: Project) -> Iterator[LintFinding]:
+    """Quorum queues refuse the window of a channel, which Celery asks for unless it sees them."""
+    detects = project.truth("worker_detect_quorum_queues", default=None)
+    sees = not project.before("celery", (5, 5)) and (detects is None or detects.value)
+    rabbits = project.rabbit_before((4, 0))
+    if project.quorum is None or sees or not (project.before("kombu", (5, 7)) or rabbits):
+        return
+    why = "before 5.5" if detects is None else "without worker_detect_quorum_queues"
+    message = f"Celery {why} asks for a window of the channel, which a quorum queue refuses"
+    yield _found(declared.GLOBAL_QOS, project.subject, message, project.quorum.place)
 
 
 def _disabled_prefetch(project: Project) -> Iterator[LintFinding]:

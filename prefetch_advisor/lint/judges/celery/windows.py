@@ -119,7 +119,7 @@ def _limited(project: Project) -> Iterator[Consumer]:
     for command in commands:
         found = window(project, command)
         prefetch = found.prefetch
-        if prefetch is None or not prefetch.value or found.processes is None:
+        if prefetch is None or prefetch.value < 1 or found.processes is None:
             continue
         queues = queues_of(command)
         yield Consumer(

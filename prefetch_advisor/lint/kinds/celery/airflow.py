@@ -22,6 +22,7 @@ _WANTED = {
     ("celery", "worker_autoscale"),
     ("celery", "worker_concurrency"),
     ("celery", "worker_prefetch_multiplier"),
+    ("celery_broker_transport_options", "visibility_timeout"),
     ("core", "default_task_execution_timeout"),
     ("core", "executor"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.kinds.celery.facts import BrokerSaid, Variable, WorkerCommand
@@ -114,10 +114,10 @@ class _Options:
         self.arguments: list[Word] = []
         self.complete = True
 
-    def read(self, words: Iterable[Word], until: str = "") -> bool:
-        """Read words up to the argument ``until``; whether it was among them.
+    def read(self, words: Iterable[Word], until: Collection[str] = ()) -> str:
+        """Read words up to one of the arguments ``until``; that one, empty for any other.
 
-        Without it, up to the end.
+        Without them, up to the end.
         """
         rest = iter(words)
         for word in rest:
@@ -128,13 +128,11 @@ class _Options:
                 self._long(word, rest)
             elif word.text.startswith("-") and len(word.text) > 1:
                 self._letters(word, rest)
-            elif until and word.text == until:
-                return True
             elif until:
-                return False
+                return word.text if word.text in until else ""
             else:
                 self.arguments.append(word)
-        return not until
+        return ""
 
     def _add(self, name: str, word: Word | None, text: str | None) -> None:
         if word is not None:
@@ -167,10 +165,14 @@ def _celery(
 ) -> WorkerCommand | None:
     options = _Options(_SHORT, _FLAGS)
     rest = iter(words[start + 1 :])
-    if not options.read(rest, until="worker") or not options.complete:
+    command = options.read(rest, until=("worker", "multi"))
+    if not command or not options.complete:
         return None
     place = words[start].place
     options.read(rest)
+    starts = options.arguments[0].text in ("start", "restart") if options.arguments else False
+    if command == "multi" and not starts:
+        return None
     return WorkerCommand(
         place,
         "celery",

@@ -7,6 +7,7 @@ _OLD = {
     "broker_url": "BROKER_URL",
     "broker_read_url": "",
     "broker_transport": "BROKER_TRANSPORT",
+    "broker_transport_options": "BROKER_TRANSPORT_OPTIONS",
     "task_acks_late": "CELERY_ACKS_LATE",
     "task_always_eager": "CELERY_ALWAYS_EAGER",
     "task_default_exchange_type": "CELERY_DEFAULT_EXCHANGE_TYPE",

@@ -55,8 +55,18 @@ class Source:
             known = values.of(value)
             kind = transport(known) if isinstance(known, str) else None
             yield from [BrokerSaid(kind, place)] if kind else []
+        elif found == "broker_transport_options":
+            yield from self._transport_options(values.expression(value))
         elif found == "task_queues":
             pass  # the queues in it are facts of their own
         else:
             known = UNKNOWN if value is None else values.of(value)
             yield Setting(name, Located(known, place), form, scope)
+
+    def _transport_options(self, node: ast.expr | None) -> Iterator[Setting]:
+        """The one of them that people take for the broker's timeout."""
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "visibility_timeout":
+                    known = Located(self.values.of(value), self.place(key))
+                    yield Setting("visibility_timeout", known, Form.APP)

@@ -16,7 +16,8 @@ Placed = Callable[[int], Place]
 #: a script within a word within a script is written this deep, no deeper
 _DEEPEST = 4
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|()<>#]+")
-_SPACE = re.compile(r"(?:[ \t]|\\\r?\n)+")
+#: every white space but the end of a line; what no pattern here took would never end
+_SPACE = re.compile(r"(?:[^\S\n]|\\\r?\n)+")
 _ENDS = re.compile(r"\r?\n|;|&&?|\|\|?|[()]|<<?-?|>>?")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?!$-])")
@@ -99,8 +100,8 @@ class _Lexer:
                 parts.append(char)
                 self._at += 1
             elif char == "\\":
-                if self._text[self._at + 1 : self._at + 2] in ("\n", "\r"):
-                    break
+                if _SPACE.match(self._text, self._at):
+                    break  # the line goes on
                 parts.append(self._text[self._at + 1 : self._at + 2])
                 self._at += 2
             elif char == "'":

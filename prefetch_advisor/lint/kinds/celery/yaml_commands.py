@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -16,7 +17,7 @@ from prefetch_advisor.lint.kinds.celery.command_line import (
     workers,
     workers_in,
 )
-from prefetch_advisor.lint.kinds.celery.facts import RabbitVersion
+from prefetch_advisor.lint.kinds.celery.facts import BrokerTimeout, RabbitVersion
 from prefetch_advisor.lint.kinds.celery.shell_words import Word
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 from prefetch_advisor.lint.kinds.yaml_nodes import Items, Node, Scalar, Table, get, string, walk
@@ -24,6 +25,7 @@ from prefetch_advisor.model.lint import Located, Place
 
 _WORTH = (*WORTH, b"AIRFLOW__", b"rabbitmq:")
 _IMAGE = re.compile(r"(?:.*/)?rabbitmq:([0-9]+(?:\.[0-9]+)*)(?:-[a-z0-9.-]*)?(?:@.*)?")
+_TIMEOUT = re.compile(r"-rabbit\s+consumer_timeout\s+['\"]?([0-9]{1,15}|undefined)")
 #: a block of text, of which YAML tells only where it begins, is searched this far
 _MOST_LINES = 200
 _MOST_CHARACTERS = 20_000
@@ -69,6 +71,8 @@ def _container(file: SourceFile, name: str, node: Node, keys: tuple[str, str]) -
         # a tag of 4 is some 4.x: the least it may be
         yield RabbitVersion(file.place(image.line, image.column), (*version, 0, 0)[:3])
     environment = dict(_environment(file, get(node, "environment") or get(node, "env")))
+    for value in environment.values():
+        yield from _timeout(value)
     yield from variables(environment.items())
     yield from airflow.from_environment(environment.items())
     parts = [get(node, key) for key in keys]
@@ -79,6 +83,13 @@ def _container(file: SourceFile, name: str, node: Node, keys: tuple[str, str]) -
             yield from workers(text, partial(_place, file, part, text), name, environment)
     words = [_word(file, each) for part in listed for each in part.items]
     yield from workers_in(words, name, environment)
+
+
+def _timeout(said: Said) -> Iterator[BrokerTimeout]:
+    """``-rabbit consumer_timeout N`` among the arguments of the broker's Erlang."""
+    found = _TIMEOUT.search(said.value or "")
+    if found:
+        yield BrokerTimeout(said.place, int(found[1]) / 1000 if found[1].isdigit() else math.inf)
 
 
 def _word(file: SourceFile, node: Node) -> Word:
