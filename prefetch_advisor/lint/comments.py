@@ -139,15 +139,15 @@ def applied(
     done = Applied()
     every = {file.path: (file, silences(file, marks)) for file, marks in files}
     meant = {
-        path: [(silence, _code(silence.name)) for silence in here]
+        path: [(silence, _codes(silence.name)) for silence in here]
         for path, (_, here) in every.items()
     }
     used: set[tuple[str, Silence]] = set()
     for found in findings:
         hiding = [
             (found.place.path, silence)
-            for silence, code in meant.get(found.place.path, ())
-            if code == found.finding.code and silence.target in (None, found.place.line)
+            for silence, codes in meant.get(found.place.path, ())
+            if found.finding.code in codes and silence.target in (None, found.place.line)
         ]
         (done.hidden if hiding else done.kept).append(found)
         used.update(hiding)
@@ -169,17 +169,17 @@ def _complaint(
         message = "the comment names no finding, and so silences none: expected ignore[CODE]"
         return message, Severity.WARNING
     try:
-        code = selection.code(silence.name)
+        codes = selection.codes(silence.name)
     except selection.UnknownFinding as error:
         return f"the comment silences nothing: {error}", Severity.WARNING
-    if used or not wanted(path, code):
+    if used or not any(wanted(path, code) for code in codes):
         return "", None
     where = "in the file" if silence.target is None else f"on line {silence.target}"
-    return f"the comment silences nothing: there is no {code} {where}", None
+    return f"the comment silences nothing: there is no {silence.name} {where}", None
 
 
-def _code(name: str) -> str:
+def _codes(name: str) -> tuple[str, ...]:
     try:
-        return selection.code(name)
+        return selection.codes(name)
     except selection.UnknownFinding:
-        return ""
+        return ()

@@ -72,7 +72,8 @@ def _below(base: Path, path: str) -> str | None:
 
 
 def _read_one(file: Found, found: Read) -> None:
-    kinds = [kind for kind in KINDS if kind.named(PurePosixPath(file.path))]
+    name = PurePosixPath(file.path)
+    kinds = [kind for kind in KINDS if kind.named(name)]
     try:
         data = reading.contents(file.location, follow=file.named) if kinds else b""
     except reading.TooLarge as error:

@@ -33,27 +33,29 @@ def _longest(prefixes: Iterable[str], code: str) -> int | None:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=None)
 
 
-def prefix(text: str) -> str:
-    """The start of a code that a text means: PA3 and PA301 as they are, a name by its code.
+def prefixes(text: str) -> tuple[str, ...]:
+    """The starts of codes that a text means: PA3 and PA301 as they are, a name by its codes.
 
     Raises:
         UnknownFinding: no finding is called so.
     """
     upper = text.upper()
     if _PREFIX.fullmatch(text) and any(rule.code.startswith(upper) for rule in findings.RULES):
-        return upper
-    return code(text)
+        return (upper,)
+    return codes(text)
 
 
-def code(text: str) -> str:
-    """The code of the finding that a text means, by code or name; of several, that of a file.
+def codes(text: str) -> tuple[str, ...]:
+    """The codes of the findings that a text means, by code or name.
+
+    A name has several where a running queue and a file are judged alike.
 
     Raises:
         UnknownFinding: no finding is called so.
     """
     found = findings.find(text)
     if found:
-        return next((rule for rule in found if rule.file), found[0]).code
+        return tuple(rule.code for rule in found)
     near = findings.near(text)
     hint = f"; near: {', '.join(near)}" if near else ""
     raise UnknownFinding(f"no finding is called {text[:60]!r}{hint}")

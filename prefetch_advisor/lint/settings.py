@@ -151,7 +151,10 @@ def codes(texts: Iterable[str]) -> tuple[str, ...]:
         UnknownFinding: one that no finding has.
     """
     return tuple(
-        selection.prefix(part) for text in texts for part in text.replace(",", " ").split()
+        prefix
+        for text in texts
+        for part in text.replace(",", " ").split()
+        for prefix in selection.prefixes(part)
     )
 
 

@@ -26,7 +26,7 @@ def told(text: str) -> list[tuple[str, int]]:
     ("text", "left"),
     [
         ("unbounded # prefetch-advisor: ignore[PA101] it is so", []),
-        ("unbounded # prefetch-advisor:ignore [ PA104,PA101 ]\n", [(STALE, 1)]),
+        ("unbounded # prefetch-advisor:ignore [ PA104,unbounded-prefetch ]\n", [(STALE, 1)]),
         ("# prefetch-advisor: ignore[pa101]\nunbounded\nunbounded", [(UNBOUNDED, 3)]),
         ("# prefetch-advisor: ignore[101]\n# prefetch-advisor: ignore[PA104]\n  hoarding",
          [(STALE, 1)]),

@@ -15,7 +15,6 @@ from prefetch_advisor.lint.kinds import KINDS
 LINT = [rule for rule in RULES if rule.file]
 
 
-@pytest.mark.skipif(not KINDS, reason="no kind of file is read yet")
 @pytest.mark.parametrize("rule", LINT, ids=[rule.code for rule in LINT])
 def test_a_rule_holds_for_its_own_examples(rule):
     assert any(kind.named(PurePosixPath(rule.file)) for kind in KINDS)
@@ -44,7 +43,6 @@ SPLICES = (
 )
 
 
-@pytest.mark.skipif(not KINDS, reason="no kind of file is read yet")
 @given(
     st.sampled_from(LINT),
     st.booleans(),

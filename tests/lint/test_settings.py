@@ -8,6 +8,7 @@ import pytest
 from told import written
 from toy import toy  # noqa: F401  a fixture
 
+from prefetch_advisor import findings
 from prefetch_advisor.errors import InputError, UsageError
 from prefetch_advisor.lint import settings
 from prefetch_advisor.lint.selection import Selection
@@ -15,7 +16,7 @@ from prefetch_advisor.lint.selection import Selection
 TOML = """
 [lint]
 select = ["PA1", "no-data"]
-ignore = ["prefetch-too-large"]
+ignore = ["add-consumers"]
 exclude = ["old/", "*.gen.*"]
 baseline = "known.json"
 fail-on = "error"
@@ -27,7 +28,7 @@ INI = """
 [prefetch-advisor:lint]
 select = PA1, no-data
 ignore =
-    prefetch-too-large
+    add-consumers
 exclude =
     old/
     *.gen.*
@@ -51,7 +52,7 @@ def test_every_form_says_the_same(name):
         found = loaded.settings
         assert found == settings.Settings(
             select=("PA1", "PA001"),
-            ignore=("PA304",),
+            ignore=tuple(rule.code for rule in findings.find("add-consumers")),
             per_file_ignores=(("tests/*", ("PA1",)),),
             exclude=("old/", "*.gen.*"),
             baseline=root / "known.json",
@@ -150,9 +151,8 @@ def test_the_more_exact_one_counts(select, ignore, taken):
 
 @pytest.mark.usefixtures("toy")
 def test_findings_are_ignored_by_file_relative_to_the_settings(cli, tmp_path, monkeypatch):
-    (tmp_path / "prefetch-advisor.toml").write_text(
-        TOML.replace("known.json", "k.json").replace("prefetch-too-large", "PA104")
-    )
+    text = TOML.replace("known.json", "k.json").replace("add-consumers", "prefetch-too-large")
+    (tmp_path / "prefetch-advisor.toml").write_text(text)
     (tmp_path / "k.json").write_text('{"schema": "prefetch-advisor/baseline/1", "findings": []}')
     for name in ("tests/a.toy", "src/tests.toy", "src/b.gen.toy"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -166,7 +166,7 @@ def test_findings_are_ignored_by_file_relative_to_the_settings(cli, tmp_path, mo
     assert "# ../prefetch-advisor.toml:3" in shown
     assert 'fail-on = "never"  # --fail-on' in shown
     read = tomllib.loads(shown)["lint"]
-    assert read == tomllib.loads(TOML)["lint"] | {
+    assert read == tomllib.loads(text)["lint"] | {
         "select": ["PA1", "PA001"],
         "ignore": ["PA0", "PA104"],
         "baseline": "../k.json",
