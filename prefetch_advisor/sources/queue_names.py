@@ -58,10 +58,11 @@ def names_end(lines: Sequence[str]) -> int:
     """How many lines of a list of nothing but names come before rows of another form."""
     for at, line in enumerate(lines):
         found = _KEY.fullmatch(line)
-        # four blanks part cells
+        # four blanks part cells, and so do two, again and again
         if (
             _OTHER_FORM.fullmatch(line) is not None
             or "    " in line
+            or line.strip().count("  ") > 2
             or (found is not None and found[1] in _COLUMNS)
         ):
             return at
