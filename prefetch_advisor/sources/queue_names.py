@@ -63,7 +63,7 @@ def names_end(lines: Sequence[str]) -> int:
             _OTHER_FORM.fullmatch(line) is not None
             or "    " in line
             or line.strip().count("  ") > 2
-            or (found is not None and found[1] in _COLUMNS)
+            or (found is not None and (found[1] in _COLUMNS or "." in found[1]))
         ):
             return at
     return len(lines)
