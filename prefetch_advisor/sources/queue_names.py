@@ -58,11 +58,12 @@ def names_end(lines: Sequence[str]) -> int:
     """How many lines of a list of nothing but names come before rows of another form."""
     for at, line in enumerate(lines):
         found = _KEY.fullmatch(line)
-        # four blanks part cells
+        # four blanks part cells, and so do two, again and again
         if (
             _OTHER_FORM.fullmatch(line) is not None
             or "    " in line
-            or (found is not None and found[1] in _COLUMNS)
+            or line.strip().count("  ") > 2
+            or (found is not None and (found[1] in _COLUMNS or "." in found[1]))
         ):
             return at
     return len(lines)

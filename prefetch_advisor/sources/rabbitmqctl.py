@@ -76,7 +76,8 @@ def _wrong(item: object, listed: str) -> tuple[str, str] | None:
     key = IDENTITY[listed]
     if type(item) is not dict or not named(item, listed):
         return f"an object with {key}", without(item, key)
-    if (kind := document_list(item)[1]) not in (listed, "unknown"):
+    # channels may have been asked for columns that queues have as well, not the other way round
+    if listed == "queues" and (kind := document_list(item)[1]) not in ("queues", "unknown"):
         return f"a row of {listed}", f"one of {kind}: {shown(item.get(key))}"
     if listed in ("queues", "consumers") and too_long(item[key]):
         return f"a name of at most {LONGEST} bytes", shown(item[key])
