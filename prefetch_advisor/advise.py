@@ -154,7 +154,7 @@ def _observed(case: Case) -> Observed:
     listed = {c.row.prefetch for c in case.observation.consumers or ()}
     return Observed(
         consumers=case.consumer_count,
-        prefetch=tuple(sorted(p for p in listed if p is not None)),
+        prefetch=tuple(sorted([p for p in listed if p is not None])),
         ready=case.ready,
         unacked=case.unacked,
         ack_rate=rates.ack,

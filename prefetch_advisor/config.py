@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from prefetch_advisor.model.figures import ClientKind, RoundTrip
+from prefetch_advisor.model.record import record
 
 #: AMQP 0-9-1 carries the prefetch in 16 bits
 MAX_PREFETCH = 65_535
@@ -20,7 +19,7 @@ ENOUGH_SAMPLES = 1_000
 FEW_SAMPLES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """Targets of the sizing."""
 
@@ -49,7 +48,7 @@ class Policy:
         return LOOP_TARGET if kind == "loop" else TARGET
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """Figures given by option; ``None`` where the option was not used. Seconds, per second."""
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
 from itertools import cycle, islice
+
+from prefetch_advisor.model.record import record
 
 #: share of the messages that pass before measuring starts
 WARM_UP = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Server:
     """A consumer: its workers, its prefetch and its round trip in seconds."""
 
@@ -27,7 +28,7 @@ class Server:
     rtt: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dealt:
     """What became of the messages; waits are those after the warm-up."""
 

@@ -117,8 +117,11 @@ def _below_resolution(timings: TimingRow, seen: Distribution) -> ProcessingTime:
 
 def _bound_on_processing(window: Window) -> ProcessingTime | None:
     """Mean unacked / finished (Little's law): the time a message is in the client, so P too."""
-    gone, held = window.handled, window.mean_unacked
-    if not gone or held is None or held < 1 or window.finished < LEAST_DEPARTURES:
+    gone = window.handled
+    if not gone or window.finished < LEAST_DEPARTURES:
+        return None
+    held = window.mean_unacked
+    if held is None or held < 1:
         return None
     if window.rates.deliver_no_ack and window.rates.deliver_no_ack > 0.01 * gone:
         return None  # auto-acked messages are never unacked: the ratio says nothing of them
@@ -251,6 +254,8 @@ def _throttled(observation: QueueObservation) -> str | None:
         return None
     if row.state == "flow":
         return "flow control holds publishers back"
+    if not row.settings:
+        return None
     bounds = (("max-length", row.ready), ("max-length-bytes", row.ready_bytes))
     for setting, there in bounds:
         longest = row.settings.get(setting)

@@ -103,7 +103,10 @@ def is_single_active(observation: QueueObservation) -> bool:
     row = observation.row
     if row is not None and "single-active-consumer" in row.settings:
         return row.settings["single-active-consumer"] is True
-    return any(c.row.status in ("single_active", "waiting") for c in observation.consumers or ())
+    for consumer in observation.consumers or ():
+        if consumer.row.status in ("single_active", "waiting"):
+            return True
+    return False
 
 
 def active_consumers(observation: QueueObservation, single_active: bool) -> tuple[Consumer, ...]:
@@ -127,13 +130,12 @@ def active_consumers(observation: QueueObservation, single_active: bool) -> tupl
 
 def is_internal(consumer: Consumer) -> bool:
     """Whether the broker itself consumes: shovel, federation, MQTT, dead-lettering."""
-    connection = consumer.connection
-    if connection is not None and (
-        connection.type == "direct" or (connection.protocol or "").upper().startswith("MQTT")
-    ):
+    row, connection = consumer.row, consumer.connection
+    if row.tag.startswith(_OWN_TAGS) or row.queue.startswith(_OWN_QUEUES):
         return True
-    row = consumer.row
-    return row.tag.startswith(_OWN_TAGS) or row.queue.startswith(_OWN_QUEUES)
+    return connection is not None and (
+        connection.type == "direct" or (connection.protocol or "").upper().startswith("MQTT")
+    )
 
 
 @lru_cache(maxsize=32)

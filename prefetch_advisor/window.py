@@ -79,6 +79,8 @@ class Window:
     @property
     def mean_unacked(self) -> float | None:
         """Messages unacked, averaged over the samples."""
+        if len(self.lengths) == 1:
+            return self.lengths[0].unacked
         values = [s.unacked for s in self.lengths if s.unacked is not None]
         return sum(values) / len(values) if values else None
 
@@ -189,8 +191,10 @@ def look(observation: QueueObservation) -> Window:
         return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None, None)
     timeless = len(row.lengths) == 1 and row.lengths[0].at is None
     since = None if timeless else _newest_connection(observation)
-    lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
-    timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
+    lengths, timed = row.lengths, tuple([s for s in row.traffic if s.at is not None])
+    if since is not None:
+        lengths = tuple([s for s in lengths if _counts(s.at, since)]) or lengths[-1:]
+        timed = tuple([s for s in timed if _counts(s.at, since)])
     timed = _since_reset(timed)
     span, growth, ready_growth = _growth(lengths)
     rates, rates_span = _rates(timed, row.has_stats)
@@ -276,8 +280,8 @@ def _newest_connection(observation: QueueObservation) -> float | None:
     return max(times, default=None)
 
 
-def _counts(at: float | None, since: float | None) -> bool:
-    return at is None or since is None or at < EPOCH or at >= since
+def _counts(at: float | None, since: float) -> bool:
+    return at is None or at < EPOCH or at >= since
 
 
 def _known(sample: LengthSample) -> bool:
@@ -285,6 +289,8 @@ def _known(sample: LengthSample) -> bool:
 
 
 def _growth(lengths: Sequence[LengthSample]) -> tuple[float, float | None, float | None]:
+    if len(lengths) < 2:
+        return 0.0, None, None
     timed = [s for s in lengths if s.at is not None and _known(s)]
     if len(timed) < 2:
         return 0.0, None, None
