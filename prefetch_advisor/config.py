@@ -69,3 +69,5 @@ class Given:
     message_bytes: float | None = None
     #: the broker's delivery acknowledgement timeout, seconds
     consumer_timeout: float | None = None
+    #: what the client spends on a message beside what the processing time contains, seconds
+    client_cost: float | None = None

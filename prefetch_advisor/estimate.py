@@ -3,6 +3,7 @@
 P may still be unknown here: where a queue is saturated the diagnosis infers it.
 """
 
+from prefetch_advisor.client_cost import with_cost
 from prefetch_advisor.config import Given
 from prefetch_advisor.limits import version_of
 from prefetch_advisor.model.figures import (
@@ -39,7 +40,8 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
     """Every estimate of one queue that needs no verdict."""
     timings = observation.timings
     return Estimates(
-        processing=_processing(timings, given) or _bound_on_processing(window),
+        processing=with_cost(_processing(timings, given), given.client_cost)
+        or _bound_on_processing(window),
         rtt=_round_trip(timings, given),
         concurrency=_concurrency(timings, given),
         arrival_rate=_arrival_rate(observation, window, given),

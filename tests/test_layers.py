@@ -36,6 +36,7 @@ PART_OF = {
     "inference": "engine",
     "limits": "estimate",
     "bounds": "sizing",
+    "client_cost": "estimate",
     "dispatch": "engine",
     "waiting": "sizing",
     "unequal": "diagnosis",

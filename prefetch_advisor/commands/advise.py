@@ -93,6 +93,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             batch=options["batch"],
             message_bytes=options["message_bytes"],
             consumer_timeout=options["consumer_timeout"],
+            client_cost=options["client_cost"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
         ),

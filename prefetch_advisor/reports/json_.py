@@ -213,6 +213,7 @@ def _processing(time: ProcessingTime | None) -> Object | None:
         "quantile_error": None if time.p50 is None else _number(time.quantile_error),
         "side": time.side,
         "origin": time.origin,
+        "client_cost": _figure(time.client_cost),
     }
 
 
