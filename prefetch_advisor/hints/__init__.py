@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from prefetch_advisor.hints import bounds, consistency, consumers, kinds, prefetch
 from prefetch_advisor.hints.judged import Judged
-from prefetch_advisor.model.advice import Finding
+from prefetch_advisor.model.advice import Finding, Verdict
 
 __all__ = ["Judged", "hints"]
 
@@ -26,6 +26,17 @@ class _Need(Enum):
     UNLIMITED = auto()
     #: bounds that exclude each other, batches or a budget
     BOUNDS = auto()
+    #: a prefetch that can be held against what feeds: its busy share or what it buffers is known,
+    #: or the verdict is about it, or consumers have several workers
+    PREFETCH = auto()
+    #: a number of consumers to advise, or consumers that are busy all the time
+    COUNT = auto()
+    #: redeliveries, or no departures
+    ACKS_MISSING = auto()
+    #: a quorum queue, a single active consumer, or arguments that may hold priorities
+    KIND = auto()
+    #: sources that disagree, more unacked than may be, or channels to add up
+    DISAGREEMENT = auto()
 
 
 class _Check(NamedTuple):
@@ -36,20 +47,20 @@ class _Check(NamedTuple):
 #: in the order of what they find
 CHECKS = (
     _Check(prefetch.unlimited, _Need.UNLIMITED),
-    _Check(consumers.acks),
+    _Check(consumers.acks, _Need.ACKS_MISSING),
     _Check(consumers.dead_consumers, _Need.CHANNELS),
-    _Check(prefetch.prefetch_low),
-    _Check(prefetch.prefetch_high),
-    _Check(consumers.consumer_count),
+    _Check(prefetch.prefetch_low, _Need.PREFETCH),
+    _Check(prefetch.prefetch_high, _Need.PREFETCH),
+    _Check(consumers.consumer_count, _Need.COUNT),
     _Check(bounds.clash, _Need.BOUNDS),
     _Check(bounds.batch, _Need.BOUNDS),
     _Check(bounds.memory, _Need.BOUNDS),
     _Check(bounds.ack_timeout, _Need.PROCESSING),
-    _Check(kinds.queue_kind),
+    _Check(kinds.queue_kind, _Need.KIND),
     _Check(kinds.global_qos),
     _Check(consumers.unequal, _Need.CHANNELS),
     _Check(consumers.early_ack, _Need.PROCESSING),
-    _Check(consistency.consistency),
+    _Check(consistency.consistency, _Need.DISAGREEMENT),
     _Check(consistency.contradicted, _Need.PROCESSING),
     _Check(consistency.samples, _Need.PROCESSING),
 )
@@ -57,30 +68,42 @@ CHECKS = (
 
 def hints(judged: Judged) -> list[Finding]:
     """Every finding beside the outcome's own."""
-    case = judged.case
-    checks = _worthwhile(
-        judged.estimates.processing is not None,
-        bool(case.channels) or judged.own is not None,
-        bool(case.force.unlimited),
-        judged.conflict is not None
-        or case.estimates.batch > 1
-        or case.policy.memory_budget is not None,
-    )
     found: list[Finding] = []
-    for check in checks:
+    for check in _worthwhile(*_there(judged)):
         found += check(judged)
     return found
 
 
+def _there(judged: Judged) -> tuple[bool, ...]:
+    """What the queue has, in the order of :class:`_Need`; cheap, or it would gain nothing."""
+    case, current, verdict = judged.case, judged.current, judged.outcome.verdict
+    row, force, rates = case.row, case.force, case.window.rates
+    channels = bool(case.channels)
+    return (
+        True,
+        judged.estimates.processing is not None,
+        channels or judged.own is not None,
+        bool(force.unlimited),
+        judged.conflict is not None
+        or case.estimates.batch > 1
+        or case.policy.memory_budget is not None,
+        current.busy_share is not None
+        or current.buffered_time is not None
+        or case.concurrency > 1
+        or verdict in _ABOUT_THE_PREFETCH,
+        judged.recommended.consumers is not None or verdict is Verdict.PROCESSING_BOUND,
+        bool(rates.redeliver) or case.window.departures == 0,
+        force.single_active or (row is not None and (row.type == "quorum" or bool(row.settings))),
+        channels
+        or bool(case.observation.contradictions)
+        or (case.unacked or 0) > (force.limit.value or 0),
+    )
+
+
+_ABOUT_THE_PREFETCH = (Verdict.ROUND_TRIP_BOUND, Verdict.HOARDING)
+
+
 @cache
-def _worthwhile(
-    processing: bool, channels: bool, unlimited: bool, bounds: bool
-) -> tuple[Callable[[Judged], Iterable[Finding]], ...]:
-    there = {
-        _Need.NOTHING: True,
-        _Need.PROCESSING: processing,
-        _Need.CHANNELS: channels,
-        _Need.UNLIMITED: unlimited,
-        _Need.BOUNDS: bounds,
-    }
-    return tuple(check.find for check in CHECKS if there[check.needs])
+def _worthwhile(*there: bool) -> tuple[Callable[[Judged], Iterable[Finding]], ...]:
+    has = dict(zip(_Need, there, strict=True))
+    return tuple(check.find for check in CHECKS if has[check.needs])
