@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prefetch_advisor.case import Case, Outcome, channel_rate, make_case
+from prefetch_advisor.client_cost import cost_note
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.consumer_count import ConsumerCount
 from prefetch_advisor.diagnosis import diagnose
@@ -108,7 +109,7 @@ def advise_queue(
         recommended=recommended,
         consumers=_consumers(case, recommended, judged.own),
         findings=(*outcome.findings, *hints(judged)),
-        notes=tuple(_notes(case)),
+        notes=tuple(_notes(case, estimates, given)),
     )
 
 
@@ -179,7 +180,7 @@ def _observed(case: Case) -> Observed:
     listed = {c.row.prefetch for c in case.observation.consumers or ()}
     return Observed(
         consumers=case.consumer_count,
-        prefetch=tuple(sorted(p for p in listed if p is not None)),
+        prefetch=tuple(sorted([p for p in listed if p is not None])),
         ready=case.ready,
         unacked=case.unacked,
         ack_rate=rates.ack,
@@ -236,8 +237,11 @@ def _own_rates(case: Case) -> dict[str | None, float | None]:
     return rates
 
 
-def _notes(case: Case) -> list[str]:
+def _notes(case: Case, estimates: Estimates, given: Given) -> list[str]:
     notes = []
+    cost = cost_note(estimates.processing, estimates.rtt, given.client_cost)
+    if cost is not None:
+        notes.append(cost)
     differ = arrival_disagrees(case.observation, case.window)
     if differ is not None:
         notes.append(

@@ -60,6 +60,8 @@ class Case:
     server_rate: float | None
     #: messages ready and unacked at the limit in at least 90 % of the samples
     saturated: bool
+    #: of its active consumers, as far as they are known
+    channels: tuple[Channel, ...] = ()
     #: its consumers' channels serve other queues too: their thread is shared
     shared_thread: bool = False
 
@@ -136,7 +138,9 @@ class Case:
     def loops(self) -> bool:
         """Nearly every delivery is a redelivery and hardly any is acked: nothing gets done."""
         rates, span = self.window.rates, self.window.rates_span
-        again = rates.redeliver or 0.0
+        again = rates.redeliver
+        if not again:
+            return False
         delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
         return again >= 0.8 * delivered and again * span >= 10 and (rates.ack or 0.0) < 0.1 * again
 
@@ -192,13 +196,18 @@ def make_case(
     if counted is None and listed is not None:
         counted = len(listed)
     servers = force.servers if listed is not None else counted or 0
-    if counted and any(c.figure == "consumers" for c in observation.contradictions):
+    if (
+        counted
+        and observation.contradictions
+        and any(c.figure == "consumers" for c in observation.contradictions)
+    ):
         servers = max(servers, counted)
     keeps = row is not None and row.type == "stream"
     filled = fill(window, limit) if limit and not keeps else None
     saturated = filled is not None and filled.samples > 0 and filled.full_share >= SATURATED
-    channels = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
-    shared = bool(channels) and any(len(channel.queues) > 1 for channel in channels.values())
+    found = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
+    channels = tuple(found.values())
+    shared = bool(channels) and any(len(channel.queues) > 1 for channel in channels)
     return Case(
         observation=observation,
         window=window,
@@ -212,8 +221,9 @@ def make_case(
         concurrency=_concurrency(estimates.concurrency, force, servers, window.unacked),
         servers=servers,
         consumer_count=counted,
-        server_rate=_server_rate(window, servers, tuple(channels.values()), shared),
+        server_rate=_server_rate(window, servers, channels, shared),
         saturated=saturated,
+        channels=channels,
         shared_thread=shared,
     )
 

@@ -3,6 +3,7 @@
 P may still be unknown here: where a queue is saturated the diagnosis infers it.
 """
 
+from prefetch_advisor.client_cost import with_cost
 from prefetch_advisor.config import Given
 from prefetch_advisor.limits import version_of
 from prefetch_advisor.model.figures import (
@@ -32,7 +33,8 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
     """Every estimate of one queue that needs no verdict."""
     timings = observation.timings
     return Estimates(
-        processing=_processing(timings, given) or _bound_on_processing(window),
+        processing=with_cost(_processing(timings, given), given.client_cost)
+        or _bound_on_processing(window),
         rtt=_round_trip(timings, given),
         concurrency=_concurrency(timings, given),
         arrival_rate=_arrival_rate(observation, window, given),
@@ -104,8 +106,11 @@ def _below_resolution(timings: TimingRow, seen: Distribution) -> ProcessingTime:
 
 def _bound_on_processing(window: Window) -> ProcessingTime | None:
     """Mean unacked / finished (Little's law): the time a message is in the client, so P too."""
-    gone, held = window.handled, window.mean_unacked
-    if not gone or held is None or held < 1 or window.finished < LEAST_DEPARTURES:
+    gone = window.handled
+    if not gone or window.finished < LEAST_DEPARTURES:
+        return None
+    held = window.mean_unacked
+    if held is None or held < 1:
         return None
     if window.rates.deliver_no_ack and window.rates.deliver_no_ack > 0.01 * gone:
         return None  # auto-acked messages are never unacked: the ratio says nothing of them
@@ -238,6 +243,8 @@ def _throttled(observation: QueueObservation) -> str | None:
         return None
     if row.state == "flow":
         return "flow control holds publishers back"
+    if not row.settings:
+        return None
     bounds = (("max-length", row.ready), ("max-length-bytes", row.ready_bytes))
     for setting, there in bounds:
         longest = row.settings.get(setting)

@@ -171,4 +171,5 @@ def round_trip(result: ProbeResult) -> RoundTrip:
         source=FigureSource.MEASURED,
         origin=f"probe of {result.host}, {result.rtt.count:,} cycles",
         samples=result.samples,
+        client_cost=result.client_cost,
     )

@@ -85,6 +85,8 @@ class Window:
     @property
     def mean_unacked(self) -> float | None:
         """Messages unacked, averaged over the samples."""
+        if len(self.lengths) == 1:
+            return self.lengths[0].unacked
         values = [s.unacked for s in self.lengths if s.unacked is not None]
         return sum(values) / len(values) if values else None
 
@@ -206,8 +208,10 @@ def look(observation: QueueObservation, after: float | None = None) -> Window:
         since += LAG
     if after is not None:
         since = max(after + LAG, since or 0.0)
-    lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
-    timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
+    lengths, timed = row.lengths, tuple([s for s in row.traffic if s.at is not None])
+    if since is not None:
+        lengths = tuple([s for s in lengths if _counts(s.at, since)]) or lengths[-1:]
+        timed = tuple([s for s in timed if _counts(s.at, since)])
     timed = _since_reset(timed)
     span, growth, ready_growth = _growth(lengths)
     rates, rates_span = _rates(timed, row.has_stats)
@@ -284,7 +288,9 @@ def quiet(window: Window) -> float:
     The hour counts from the newest consumer's connection on: before that nobody could have acked.
     """
     longest = 0.0
-    hour = tuple(s for s in window.hour_traffic if _counts(s.at, window.since))
+    hour, newest = window.hour_traffic, window.since
+    if newest is not None:
+        hour = tuple([s for s in hour if _counts(s.at, newest)])
     for samples in (window.traffic, hour):
         if not samples:
             continue
@@ -308,8 +314,8 @@ def _newest_connection(observation: QueueObservation) -> float | None:
     return max(times, default=None)
 
 
-def _counts(at: float | None, since: float | None) -> bool:
-    return at is None or since is None or at < _EPOCH or at >= since
+def _counts(at: float | None, since: float) -> bool:
+    return at is None or at < _EPOCH or at >= since
 
 
 def _known(sample: LengthSample) -> bool:
@@ -317,6 +323,8 @@ def _known(sample: LengthSample) -> bool:
 
 
 def _growth(lengths: Sequence[LengthSample]) -> tuple[float, float | None, float | None]:
+    if len(lengths) < 2:
+        return 0.0, None, None
     timed = [s for s in lengths if s.at is not None and _known(s)]
     if len(timed) < 2:
         return 0.0, None, None

@@ -38,6 +38,7 @@ PART_OF = {
     "inference": "engine",
     "limits": "estimate",
     "bounds": "sizing",
+    "client_cost": "estimate",
     "dispatch": "engine",
     "spread": "statistics",
     "draws": "statistics",

@@ -9,7 +9,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
 from prefetch_advisor.model.advice import Report, Severity
 from prefetch_advisor.model.observation import Intake, QueueKey, QueueObservation
+from prefetch_advisor.model.record import record
 from prefetch_advisor.processes import in_halves, worth_splitting
 from prefetch_advisor.reports import REPORTS
 from prefetch_advisor.reports.names import quoted
@@ -34,7 +35,7 @@ from prefetch_advisor.units import plural
 STDIN = STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AdviseOptions:
     """Everything the command line said."""
 
@@ -94,6 +95,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             batch=options["batch"],
             message_bytes=options["message_bytes"],
             consumer_timeout=options["consumer_timeout"],
+            client_cost=options["client_cost"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
         ),

@@ -76,6 +76,13 @@ def cli(context: click.Context) -> int:
     help="From the start of the handler until its ack, such as 5ms.",
 )
 @click.option(
+    "--client-cost",
+    type=duration(zero=True),
+    metavar="TIME",
+    help="What the client spends on a message and no handler's timer sees, to be added; 0s if the "
+    "ack is timed.  [default: taken as 0s]",
+)
+@click.option(
     "--rtt",
     type=round_trip,
     metavar="TIME|probe",

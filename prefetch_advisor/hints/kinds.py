@@ -18,7 +18,7 @@ def global_qos(judged: Judged) -> Iterator[Finding]:
     active = case.force.active
     if len(active) < 2 and case.force.limit.kind == "per-consumer":
         return
-    shared = {c.channel.row.global_prefetch for c in active if c.channel} - {0, None}
+    shared = {channel.row.global_prefetch for channel in case.channels} - {0, None}
     if shared:
         limits = ", ".join(sorted(map(str, shared)))
         message = f"the channel's limit of {limits} is shared by its consumers"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import ExitCode, InputError, UsageError
 from prefetch_advisor.model.observation import Intake, SourceKind
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.opening import OpenInput, open_input
@@ -29,7 +30,7 @@ class NothingReadError(InputError):
     exit_code = ExitCode.INTERRUPTED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InputOptions:
     """How the user wants inputs to be read."""
 

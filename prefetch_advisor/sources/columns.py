@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.cells import unit_named
 from prefetch_advisor.sources.tabular.bad_rows import show
 
@@ -65,7 +66,7 @@ _NOT_USED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """One column that is used."""
 
@@ -78,7 +79,7 @@ class Column:
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """The columns of one input."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefetch_advisor.model.observation import (
     Broker,
@@ -13,6 +13,7 @@ from prefetch_advisor.model.observation import (
     QueueObservation,
     QueueRow,
 )
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.combine_consumers import Consumers, Found
 from prefetch_advisor.sources.combine_queues import Pair, dead_letter_targets, merge, steps
 from prefetch_advisor.sources.combine_timings import timings_by_queue
@@ -23,7 +24,7 @@ from prefetch_advisor.sources.vhosts import refuse_mixed_vhosts
 _SINGLE_ACTIVE = "single-active-consumer"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fleet:
     """Everything the inputs show, queue by queue."""
 

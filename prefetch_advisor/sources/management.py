@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from prefetch_advisor.errors import InputError
@@ -17,6 +16,7 @@ from prefetch_advisor.model.observation import (
     QueueRow,
     SourceKind,
 )
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.fields import (
     Doubts,
     ack_timeout,
@@ -42,7 +42,7 @@ _AN_OBJECT = "an object with a name"
 _OF_WHOLE_ROWS = frozenset(("reductions", "garbage_collection", "idle_since"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Items:
     rows: Sequence[object]
     #: the list is whole: not one page of several
