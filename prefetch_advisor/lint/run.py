@@ -93,7 +93,7 @@ def _read_one(file: Found, found: Read) -> None:
     source = SourceFile(file.path, reading.decoded(data), file.location)
     found.files[file.path] = (source, fitting[0].comment)
     # a manifest of several documents, or a module, may be of more than one kind
-    for fact in (fact for kind in fitting for fact in facts_of(source, kind)):
+    for fact in facts_of(source, fitting):
         if isinstance(fact, Skipped):
             place = fact.place
             found.notes.append(f"{place.path}: left out from line {place.line} on: {fact.reason}")

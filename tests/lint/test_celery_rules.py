@@ -93,9 +93,11 @@ def test_a_declared_queue_tells_how_long_the_tasks_of_its_worker_take():
     """F40: 32 messages of ten minutes each, four deep for each process."""
     declared = "[[queues]]\nname = 'reports'\nprocessing-time = '10min'\n"
     more = {"prefetch-advisor.toml": declared}
-    (found,) = lint_text(project(LATE, "-c 8 -Q reports", **more))
-    assert (found.finding.code, found.place.path) == ("PA309", "Procfile")
-    assert "prefetch 32" in found.finding.message
+    large, late = lint_text(project(LATE, "-c 8 -Q reports", **more))
+    assert (large.finding.code, late.finding.code) == ("PA304", "PA309")
+    for found in (large, late):
+        assert found.place.path == "Procfile"
+        assert "prefetch 32" in found.finding.message
     assert codes(project(LATE + ONE, "-c 8 -Q reports", **more)) == []
     assert codes(project(LATE, "-c 8 -Q mails", **more)) == []
 

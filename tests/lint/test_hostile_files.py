@@ -71,8 +71,7 @@ ODD = ["\t", "\r", "\n", "\ufeff", "\x00", "\udcff", "\u2028", "{", "}", "[", "]
 def read(name: str, text: str, root) -> list[LintFinding]:
     """What every kind makes of a text, whether or not it would have taken it."""
     file = SourceFile(name, text, root / name)
-    facts = [fact for kind in KINDS for fact in facts_of(file, kind)]
-    return list(judge(facts))
+    return list(judge([fact for kind in KINDS for fact in facts_of(file, [kind])]))
 
 
 @st.composite
