@@ -3,6 +3,8 @@
 P may still be unknown here: where a queue is saturated the diagnosis infers it.
 """
 
+import math
+
 from prefetch_advisor.client_cost import with_cost
 from prefetch_advisor.config import Given
 from prefetch_advisor.limits import version_of
@@ -180,6 +182,8 @@ def _ack_timeout(observation: QueueObservation, given: Given) -> Figure | None:
     Since 3.8.15 15 min, since 3.8.17 30 min, by default, for every queue; since 4.3 for quorum
     queues alone (release notes of these versions). Queues may set their own since 3.12.
     """
+    if given.consumer_timeout == math.inf:
+        return None  # switched off
     if given.consumer_timeout is not None:
         origin = given.origin("consumer_timeout")
         return Figure(given.consumer_timeout, FigureSource.GIVEN, origin)

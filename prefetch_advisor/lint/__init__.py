@@ -15,7 +15,7 @@ from prefetch_advisor.model.lint import LintFinding
 
 
 def facts_of(file: SourceFile, kinds: Iterable[Kind]) -> Iterator[object]:
-    """What a file says to each kind; one that cannot be parsed is a finding, not the end of the run.
+    """What a file says to each kind; one that cannot be parsed is a finding, no end of the run.
 
     Of kinds that cannot parse it the first one says so: all read the same text.
     """

@@ -567,3 +567,19 @@ def test_a_lock_file_and_a_list_of_dependencies_tell_the_version(name, text):
     # before 5.5 quorum queues are not known to make the window static; ^5.4 may be later
     expected = [] if 'celery = "5' not in text else codes(files)
     assert codes(files | {name: text}) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("rabbitmq.conf", "consumer_timeout = 3600000\n", []),
+        ("rabbitmq.conf", "consumer_timeout = 900000\n", ["PA352"]),
+        ("advanced.config", "[{rabbit, [{consumer_timeout, 3600000}]}].\n", []),
+        ("advanced.config", "[{rabbit, [{consumer_timeout, undefined}]}].\n", []),
+    ],
+)
+def test_the_brokers_own_file_says_how_long_it_waits_for_an_ack(name, text, told):
+    tasks = LATE + ONE + "app.conf.task_time_limit = 45 * 60\n"
+    assert [each[0] for each in codes(project(tasks, "-c 1"))] == ["PA352"]
+    found = lint_text(project(tasks, "-c 1", **{name: text}))
+    assert [one.finding.code for one in found if one.finding.code < "PA400"] == told

@@ -11,10 +11,10 @@ from prefetch_advisor.findings import celery as rules
 from prefetch_advisor.lint.judges.celery.limits import waited
 from prefetch_advisor.lint.judges.celery.names_read import HELP, NO_VISIBILITY
 from prefetch_advisor.lint.judges.celery.projects import ACK_TIMEOUT, whole
+from prefetch_advisor.lint.kinds.broker.facts import NodeTimeout
 from prefetch_advisor.lint.kinds.celery.command_line import Said
 from prefetch_advisor.lint.kinds.celery.facts import (
     AirflowSetting,
-    BrokerTimeout,
     RabbitVersion,
     Variable,
     WorkerCommand,
@@ -77,7 +77,7 @@ def _ack_timeout(facts: Sequence[object]) -> float:
     versions = [fact.version for fact in facts if isinstance(fact, RabbitVersion)]
     if versions and min(versions) >= (4, 3):
         return math.inf
-    said = [fact.seconds for fact in facts if isinstance(fact, BrokerTimeout)]
+    said = [fact.seconds.value for fact in facts if isinstance(fact, NodeTimeout)]
     return max(said, default=ACK_TIMEOUT)
 
 
@@ -112,8 +112,9 @@ def _airflow_workers(settings: dict[tuple[str, str], Said]) -> Iterator[Consumer
     if said is None or multiplier is None or open_ended:
         return
     if multiplier.value == 0:
-        none = Located(0, multiplier.place, "worker_prefetch_multiplier = 0")
-        yield Consumer("airflow", "Airflow", multiplier.place, prefetch=none)
+        name, at = "worker_prefetch_multiplier", multiplier.place
+        none = Located(0, at, f"{name} = 0")
+        yield Consumer("airflow", "Airflow", at, prefetch=none, setting=name)
         return
     if ("celery", "worker_autoscale") in settings or (count and processes is None):
         return

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from prefetch_advisor.lint.kinds.broker.facts import NodeTimeout
 from prefetch_advisor.lint.kinds.celery import names
 from prefetch_advisor.lint.kinds.celery.facts import (
     UNKNOWN,
     Broker,
     BrokerSaid,
-    BrokerTimeout,
     CeleryApp,
     CeleryTask,
     DelayedCall,
@@ -37,7 +37,7 @@ Fact = (
     | DelayedCall
     | QuorumQueue
     | BrokerSaid
-    | BrokerTimeout
+    | NodeTimeout
     | Package
     | RabbitVersion
     | PythonFile
@@ -180,7 +180,7 @@ class Project:
         """Seconds that the broker waits for an ack; infinite where it may wait for ever."""
         if self.rabbit_since((4, 3)) and self.quorum is None:
             return math.inf  # of quorum queues only
-        said = [fact.seconds for fact in self.facts if isinstance(fact, BrokerTimeout)]
+        said = [fact.seconds.value for fact in self.facts if isinstance(fact, NodeTimeout)]
         return max(said, default=ACK_TIMEOUT)
 
     @cached_property
@@ -245,6 +245,8 @@ def projects(facts: Sequence[object]) -> Iterator[Project]:
 def _path(fact: Fact | CeleryApp) -> str:
     if isinstance(fact, PythonFile):
         return fact.path
+    if isinstance(fact, NodeTimeout):
+        return fact.seconds.place.path
     return fact.value.place.path if isinstance(fact, Setting) else fact.place.path
 
 

@@ -106,7 +106,7 @@ def _unlimited(project: Project) -> Iterator[Consumer]:
         if name == "worker_prefetch_multiplier" and whole(setting.value.value) == 0:
             place = setting.value.place
             none = Located(0, place, f"{setting.name} = 0")
-            yield Consumer(project.subject, "Celery", place, prefetch=none)
+            yield Consumer(project.subject, "Celery", place, prefetch=none, setting=setting.name)
 
 
 def _overridden(command: WorkerCommand) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -65,6 +66,7 @@ def _setting(
             yield NodeTimeout(Located(int(value.text) / 1000, place, "consumer_timeout"))
             yield from timeouts.judged("consumer_timeout", int(value.text), place)
         elif re.fullmatch(r"[a-z]\w*", value.text):
+            yield NodeTimeout(Located(math.inf, _place(file, value), "consumer_timeout"))
             finding = broker_files.TIMEOUT_DISABLED.finding(
                 "consumer_timeout", f"consumer_timeout is {value.text}: nothing ends a delivery"
             )

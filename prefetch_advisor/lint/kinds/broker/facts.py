@@ -66,7 +66,7 @@ class Definitions:
 
 @dataclass(frozen=True, slots=True)
 class NodeTimeout:
-    """The delivery acknowledgement timeout of a node, in seconds."""
+    """The delivery acknowledgement timeout of a node, in seconds; infinite: it is switched off."""
 
     seconds: Located[float]
 

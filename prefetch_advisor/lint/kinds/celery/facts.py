@@ -169,12 +169,3 @@ class RabbitVersion:
 
     place: Place
     version: tuple[int, ...]
-
-
-@record
-class BrokerTimeout:
-    """The delivery acknowledgement timeout that a broker of the repository is started with."""
-
-    place: Place
-    #: infinite: it is switched off
-    seconds: float

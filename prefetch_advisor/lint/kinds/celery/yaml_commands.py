@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from prefetch_advisor.lint.files import SourceFile
+from prefetch_advisor.lint.kinds.broker.facts import NodeTimeout
 from prefetch_advisor.lint.kinds.celery import airflow
 from prefetch_advisor.lint.kinds.celery.command_files import WORTH
 from prefetch_advisor.lint.kinds.celery.command_line import (
@@ -17,7 +18,7 @@ from prefetch_advisor.lint.kinds.celery.command_line import (
     workers,
     workers_in,
 )
-from prefetch_advisor.lint.kinds.celery.facts import BrokerTimeout, RabbitVersion
+from prefetch_advisor.lint.kinds.celery.facts import RabbitVersion
 from prefetch_advisor.lint.kinds.celery.shell_words import Word
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
 from prefetch_advisor.lint.kinds.yaml_nodes import Items, Node, Scalar, Table, get, string, walk
@@ -85,11 +86,12 @@ def _container(file: SourceFile, name: str, node: Node, keys: tuple[str, str]) -
     yield from workers_in(words, name, environment)
 
 
-def _timeout(said: Said) -> Iterator[BrokerTimeout]:
+def _timeout(said: Said) -> Iterator[NodeTimeout]:
     """``-rabbit consumer_timeout N`` among the arguments of the broker's Erlang."""
     found = _TIMEOUT.search(said.value or "")
     if found:
-        yield BrokerTimeout(said.place, int(found[1]) / 1000 if found[1].isdigit() else math.inf)
+        seconds = int(found[1]) / 1000 if found[1].isdigit() else math.inf
+        yield NodeTimeout(Located(seconds, said.place, "consumer_timeout"))
 
 
 def _word(file: SourceFile, node: Node) -> Word:
