@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from told import (
+from few_words import (
     CHANNELS,
     CONSUMERS,
     QUEUES,

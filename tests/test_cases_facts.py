@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from told import (
+from few_words import (
     CONSUMERS,
     QUEUES,
     Write,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Advise, Run, Write
-from told import (
+from few_words import (
     CHANNELS,
     CONSUMERS,
     QUEUES,

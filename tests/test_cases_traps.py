@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from told import (
+from few_words import (
     CHANNELS,
     CONSUMERS,
     QUEUES,

@@ -22,7 +22,7 @@ from prefetch_advisor.sizing import Sizing
 from prefetch_advisor.statistics import erlang_b, tandem_busy_share
 from prefetch_advisor.waiting import formula_wait
 
-CURVES = Path(__file__).with_name("data") / "curves"
+FAIRNESS = Path(__file__).with_name("data") / "fairness"
 P = 0.01
 
 
@@ -183,13 +183,11 @@ def tasks_of_the_run(seed: int) -> list[float]:
 
 
 def runs(name: str) -> list[dict[str, str]]:
-    with (CURVES / name).open() as file:
+    with (FAIRNESS / name).open() as file:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize(
-    "name", ["fairness-3.10.csv", "fairness-4.3.csv", "fairness-late-3.10.csv"]
-)
+@pytest.mark.parametrize("name", ["3.10.csv", "4.3.csv", "late-3.10.csv"])
 def test_the_time_that_two_consumers_take_is_that_of_real_brokers(name):
     """Within 5 %; measured on loopback, one run each."""
     for run in runs(name):
