@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prefetch_advisor.case import Case, Outcome, channel_rate, make_case
+from prefetch_advisor.client_cost import cost_note
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.consumer_count import ConsumerCount
 from prefetch_advisor.diagnosis import diagnose
@@ -30,12 +31,13 @@ from prefetch_advisor.recommend import (
     current_settings,
     recommend,
     size_for,
+    too_early,
     with_waiting,
 )
 from prefetch_advisor.sizing import NotSized, Sizing
 from prefetch_advisor.unequal import Own, own_prefetches
 from prefetch_advisor.units import duration, rate
-from prefetch_advisor.window import look
+from prefetch_advisor.window import above, look
 
 _ARRIVAL = "--arrival-rate"
 #: queues for which waits are simulated without being asked for
@@ -107,7 +109,7 @@ def advise_queue(
         recommended=recommended,
         consumers=_consumers(case, recommended, judged.own),
         findings=(*outcome.findings, *hints(judged)),
-        notes=tuple(_notes(case)),
+        notes=tuple(_notes(case, estimates, given)),
     )
 
 
@@ -125,9 +127,14 @@ def work_out(
     """
     window = look(observation)
     force = in_force(observation, window)
+    most = force.limit.value if force.limit.kind == "per-consumer" else None
+    changed = above(window, most) if most else None
+    if changed is not None:
+        window = look(observation, changed)
     estimates = estimate(observation, window, given)
     case = make_case(observation, window, force, estimates, policy)
     outcome = diagnose(case)
+    outcome = replace(outcome, no_count=outcome.no_count or too_early(case))
     estimates = _learnt(estimates, outcome)
     sizing = size_for(case, outcome, estimates)
     barred = barred_because(case)
@@ -173,7 +180,7 @@ def _observed(case: Case) -> Observed:
     listed = {c.row.prefetch for c in case.observation.consumers or ()}
     return Observed(
         consumers=case.consumer_count,
-        prefetch=tuple(sorted(p for p in listed if p is not None)),
+        prefetch=tuple(sorted([p for p in listed if p is not None])),
         ready=case.ready,
         unacked=case.unacked,
         ack_rate=rates.ack,
@@ -230,8 +237,11 @@ def _own_rates(case: Case) -> dict[str | None, float | None]:
     return rates
 
 
-def _notes(case: Case) -> list[str]:
+def _notes(case: Case, estimates: Estimates, given: Given) -> list[str]:
     notes = []
+    cost = cost_note(estimates.processing, estimates.rtt, given.client_cost)
+    if cost is not None:
+        notes.append(cost)
     differ = arrival_disagrees(case.observation, case.window)
     if differ is not None:
         notes.append(
@@ -241,7 +251,8 @@ def _notes(case: Case) -> list[str]:
     if case.window.dropped:
         span = duration(case.window.span)
         notes.append(
-            f"{case.window.dropped} samples are older than the newest consumer and were left out; "
+            f"{case.window.dropped} samples are older than the last change of its consumers and "
+            "were left out; "
             f"{len(case.window.lengths)} remain over {span}"
         )
     if case.observation.vhost_assumed:

@@ -62,15 +62,18 @@ def upper_bounds(
     message_bytes: Figure | None = None,
     ack_timeout: Figure | None = None,
     exponential: bool = False,
+    at_once: bool = False,
 ) -> list[Bound]:
     """Memory, buffered time, the delivery acknowledgement timeout and the protocol.
+
+    ``at_once``: the client starts every delivery when it arrives, so none waits behind others.
 
     ``ack_timeout`` in seconds is the one in force for the queue, ``None`` where none is.
     """
     mean = processing.mean
     given = processing.source is FigureSource.GIVEN
     bounds = [PROTOCOL]
-    if ack_timeout is not None:
+    if ack_timeout is not None and not at_once:
         slowest = slow_time(processing, exponential)
         limit = _MARGIN * ack_timeout.value
         room = (limit - slowest) / mean
@@ -91,7 +94,7 @@ def upper_bounds(
         value = _floor(policy.memory_budget / message_bytes.value)
         by_options = message_bytes.source is FigureSource.GIVEN
         bounds.append(Bound("memory", value, words, by_options))
-    if policy.max_buffered_time is not None:
+    if policy.max_buffered_time is not None and not at_once:
         words = (
             f"(N - {workers}) x {duration(mean)}{f' / {workers}' if workers > 1 else ''} within"
             f" the buffered time of {duration(policy.max_buffered_time)}"

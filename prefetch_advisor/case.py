@@ -28,6 +28,8 @@ SURELY_SATURATED = 0.95
 HELD_PER_WORKER = 10
 #: seconds without an ack that mean something: 60, less what samples lag each other by
 SILENCE = 54.0
+#: seconds, three looks of the broker, that a history must last to tell flows by it
+LEAST_HISTORY = 15.0
 #: acks a server from which P may be inferred
 LEAST_ACKS = 30
 
@@ -58,6 +60,8 @@ class Case:
     server_rate: float | None
     #: messages ready and unacked at the limit in at least 90 % of the samples
     saturated: bool
+    #: of its active consumers, as far as they are known
+    channels: tuple[Channel, ...] = ()
     #: its consumers' channels serve other queues too: their thread is shared
     shared_thread: bool = False
 
@@ -87,6 +91,32 @@ class Case:
         )
 
     @property
+    def begins(self) -> bool:
+        """Its history is too short to tell flows by it; a snapshot without a clock has none."""
+        window = self.window
+        known = self.clocked and window.rates_span > 0
+        return known and min(window.span, window.rates_span) < LEAST_HISTORY
+
+    @property
+    def clocked(self) -> bool:
+        """Its samples have times."""
+        return bool(self.window.lengths) and self.window.lengths[-1].at is not None
+
+    @property
+    def changing(self) -> bool:
+        """Its consumers are listed otherwise than they are counted, in a history of now."""
+        figures = {c.figure for c in self.observation.contradictions}
+        return self.clocked and "consumers" in figures
+
+    @property
+    def just_came(self) -> bool:
+        """More consumers are listed than the queue's own figures, which are older, know of."""
+        row, listed = self.row, self.observation.consumers
+        if row is None or row.type == "stream" or row.consumers is None or listed is None:
+            return False
+        return len(listed) > row.consumers
+
+    @property
     def ready_about_zero(self) -> bool:
         """Nothing to speak of is ready in at least half of the samples."""
         known = empty = 0
@@ -108,7 +138,9 @@ class Case:
     def loops(self) -> bool:
         """Nearly every delivery is a redelivery and hardly any is acked: nothing gets done."""
         rates, span = self.window.rates, self.window.rates_span
-        again = rates.redeliver or 0.0
+        again = rates.redeliver
+        if not again:
+            return False
         delivered = (rates.deliver or 0.0) + (rates.get or 0.0)
         return again >= 0.8 * delivered and again * span >= 10 and (rates.ack or 0.0) < 0.1 * again
 
@@ -139,6 +171,10 @@ class Outcome:
     scattered: float | None = None
     #: a prefetch to try where P cannot be told
     try_prefetch: int | None = None
+    #: why that one
+    try_because: str = (
+        "the processing time is too short to tell: raise the prefetch and measure again"
+    )
     #: why no prefetch, or no count of consumers, may be advised although figures are there
     no_prefetch: str | None = None
     no_count: str | None = None
@@ -153,20 +189,25 @@ def make_case(
     policy: Policy,
 ) -> Case:
     """A case, with its samples held against the limit."""
-    if force.shared_channel is not None:
-        window = _of_channel(window, force)
+    if force.judged_channels:
+        window = _of_channels(window, force.judged_channels)
     limit, row, listed = force.limit.value, observation.row, observation.consumers
     counted = row.consumers if row is not None else None
     if counted is None and listed is not None:
         counted = len(listed)
     servers = force.servers if listed is not None else counted or 0
-    if counted and any(c.figure == "consumers" for c in observation.contradictions):
+    if (
+        counted
+        and observation.contradictions
+        and any(c.figure == "consumers" for c in observation.contradictions)
+    ):
         servers = max(servers, counted)
     keeps = row is not None and row.type == "stream"
     filled = fill(window, limit) if limit and not keeps else None
     saturated = filled is not None and filled.samples > 0 and filled.full_share >= SATURATED
-    channels = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
-    shared = bool(channels) and any(len(channel.queues) > 1 for channel in channels.values())
+    found = {c.channel.row.id: c.channel for c in force.active if c.channel is not None}
+    channels = tuple(found.values())
+    shared = bool(channels) and any(len(channel.queues) > 1 for channel in channels)
     return Case(
         observation=observation,
         window=window,
@@ -180,8 +221,9 @@ def make_case(
         concurrency=_concurrency(estimates.concurrency, force, servers, window.unacked),
         servers=servers,
         consumer_count=counted,
-        server_rate=_server_rate(window, servers, tuple(channels.values()), shared),
+        server_rate=_server_rate(window, servers, channels, shared),
         saturated=saturated,
+        channels=channels,
         shared_thread=shared,
     )
 
@@ -252,10 +294,10 @@ def inferred_processing(
     )
 
 
-def _of_channel(window: Window, force: InForce) -> Window:
-    """A limit shared with other queues: the channel's unacked decides, of which one is known."""
-    channel = force.shared_channel
-    if channel is None or channel.row.unacked is None or not window.lengths:
+def _of_channels(window: Window, channels: tuple[Channel, ...]) -> Window:
+    """A limit shared with other queues: the channels' unacked decides, of which one is known."""
+    held = [channel.row.unacked for channel in channels]
+    if not window.lengths or None in held:
         return window
-    last = replace(window.lengths[-1], unacked=channel.row.unacked)
+    last = replace(window.lengths[-1], unacked=sum(n or 0 for n in held))
     return replace(window, lengths=(last,))

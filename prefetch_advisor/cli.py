@@ -13,13 +13,26 @@ from collections.abc import Callable, Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        from prefetch_advisor import ending
+
+        ending.forget()
+        with ending.handled_by(ending.interrupt):
+            code = _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         from prefetch_advisor.commands import stdio
-        from prefetch_advisor.errors import ExitCode
 
         stdio.say("prefetch-advisor: interrupted")
-        return ExitCode.INTERRUPTED
+        return _interrupted()
+    from prefetch_advisor.errors import ExitCode
+
+    return _interrupted() if code == ExitCode.INTERRUPTED else code
+
+
+def _interrupted() -> int:
+    """130, or what shells have for the signal that came."""
+    from prefetch_advisor import ending
+
+    return ending.exit_code()
 
 
 def _run(args: list[str]) -> int:
@@ -63,12 +76,11 @@ def _bug(error: Exception) -> int:
 
 def _exit(run: Callable[[], int]) -> None:
     code = run()
-    import signal
-
+    from prefetch_advisor import ending
     from prefetch_advisor.commands import stdio
 
-    # all is written: an interrupt while the interpreter cleans up has nothing left to stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # all is written: a signal while the interpreter cleans up has nothing left to stop
+    ending.ignore()
     stdio.settle()
     sys.exit(code)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prefetch_advisor.model.figures import ClientKind, RoundTrip
+from prefetch_advisor.model.record import record
 
 #: AMQP 0-9-1 carries the prefetch in 16 bits
 MAX_PREFETCH = 65_535
@@ -21,7 +22,7 @@ ENOUGH_SAMPLES = 1_000
 FEW_SAMPLES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """Targets of the sizing."""
 
@@ -50,7 +51,7 @@ class Policy:
         return LOOP_TARGET if kind == "loop" else TARGET
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """Figures given by option; ``None`` where the option was not used. Seconds, per second."""
 
@@ -71,8 +72,10 @@ class Given:
     message_bytes: float | None = None
     #: the broker's delivery acknowledgement timeout, seconds
     consumer_timeout: float | None = None
+    #: what the client spends on a message beside what the processing time contains, seconds
+    client_cost: float | None = None
     #: where the figures were given, by their names above; absent: by option
-    origins: Mapping[str, str] = field(default_factory=dict, hash=False)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> str:
         """Where a figure was or would be given, for a person: "--rtt", "app.toml:7"."""

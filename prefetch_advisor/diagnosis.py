@@ -1,19 +1,15 @@
 """The verdict of a queue: an ordered tuple of tests, the first that holds decides."""
 
+import math
 from collections.abc import Callable
 
-from prefetch_advisor import hoarding, saturation, silence, streams
+from prefetch_advisor import hoarding, known_processing, saturation, silence, streams, unjudged
 from prefetch_advisor.case import HELD_PER_WORKER, Case, Outcome
 from prefetch_advisor.findings import consumers as rules
 from prefetch_advisor.findings import inputs
-from prefetch_advisor.model.advice import Severity, Verdict
+from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.units import duration, percent, rate
 from prefetch_advisor.window import trend
-
-#: states in which a queue's figures mean nothing
-DOWN = frozenset({"down", "crashed", "stopped", "minority", "terminated", "nodedown"})
-_DEPTH_MISSING = "messages_ready and messages_unacknowledged of the queue"
-_CONSUMERS_MISSING = "the queue's consumers: rabbitmqctl list_consumers or /api/consumers"
 
 
 def diagnose(case: Case) -> Outcome:
@@ -23,43 +19,6 @@ def diagnose(case: Case) -> Outcome:
         if outcome is not None:
             return outcome
     raise AssertionError("the last test always holds")
-
-
-def _timings_only(case: Case) -> Outcome | None:
-    if case.row is not None or case.observation.consumers is not None:
-        return None
-    return Outcome(
-        Verdict.UNKNOWN,
-        "no broker figures were read for it, so only the sizing is judged",
-        "low",
-        missing=("the queue's depth, consumers and rates, for a verdict",),
-        findings=(
-            inputs.NOT_JUDGED.finding(
-                case.observation.key.name,
-                "sized from its processing time alone; whether it is limited today is not known",
-                "Read /api/queues and /api/consumers (or rabbitmqctl list_queues and "
-                "list_consumers) beside it.",
-                Severity.INFO,
-            ),
-        ),
-    )
-
-
-def _unknown(case: Case) -> Outcome | None:
-    row, name = case.row, case.observation.key.name
-    if row is not None and row.state is not None and row.state.lower() in DOWN:
-        finding = inputs.NOT_JUDGED.finding(name, f"the queue is {row.state}")
-        reason = f"the queue is {row.state}: its figures mean nothing until it runs"
-        return Outcome(Verdict.UNKNOWN, reason, "high", findings=(finding,))
-    if case.ready is None or case.unacked is None:
-        finding = inputs.NO_DATA.finding(name, "its depth (ready and unacked) is not in the input")
-        reason = "how many messages are ready and unacked is not in the input"
-        return Outcome(Verdict.UNKNOWN, reason, "low", (_DEPTH_MISSING,), findings=(finding,))
-    if case.consumer_count is None:
-        finding = inputs.NO_DATA.finding(name, "its consumers are not in the input")
-        reason = "how many consumers it has is not in the input"
-        return Outcome(Verdict.UNKNOWN, reason, "low", (_CONSUMERS_MISSING,), findings=(finding,))
-    return None
 
 
 def _idle(case: Case) -> Outcome | None:
@@ -167,14 +126,32 @@ def _limit_unknown(case: Case) -> Outcome | None:
         )
         finding = rules.AUTO_ACK.finding(name, reason)
         return Outcome(Verdict.UNBOUNDED, reason, case.confidence(), findings=(finding,))
+    busy = _busy_at_any_credit(case)
+    if busy is not None:
+        return busy
     waiting = case.ready or (case.unacked and not case.window.rates_span)
     if not waiting and (limit.kind == "credit" or case.window.snapshot):
         reason = f"nothing waits now; {limit.origin}"
-        missing = () if limit.kind == "credit" else (_CONSUMERS_MISSING,)
+        missing = () if limit.kind == "credit" else (unjudged.CONSUMERS_MISSING,)
         return silence.judge(case) or Outcome(Verdict.KEEPING_UP, reason, "low", missing)
-    missing = (case.force.unclear or _CONSUMERS_MISSING,)
-    finding = inputs.NO_DATA.finding(name, limit.origin)
+    missing = (case.force.unclear or unjudged.CONSUMERS_MISSING,)
+    if limit.kind == "credit":
+        missing = ("the credit of its links, which only its clients know, and --processing-time",)
+    known = missing == (unjudged.CONSUMERS_MISSING,)
+    help_ = None if known else f"What is missing: {missing[0]}."
+    finding = inputs.NO_DATA.finding(name, limit.origin, help_)
     return Outcome(Verdict.UNKNOWN, limit.origin, "low", missing, findings=(finding,))
+
+
+def _busy_at_any_credit(case: Case) -> Outcome | None:
+    """Link credit does not show, but consumers that are busy by a known P need no more of it."""
+    x, processing = case.server_rate, case.estimates.processing
+    if case.force.limit.kind != "credit" or x is None or processing is None:
+        return None
+    if not all(s.ready for s in case.window.lengths) or not known_processing.busy(case, x):
+        return None
+    full = f"messages are ready in all of {len(case.window.lengths)} samples"
+    return known_processing.judge(case, processing, x, math.inf, full)
 
 
 def _none_active(case: Case) -> Outcome | None:
@@ -184,7 +161,16 @@ def _none_active(case: Case) -> Outcome | None:
     states = sorted({c.row.status or "inactive" for c in case.observation.consumers or ()})
     reason = f"{case.ready:,} messages are ready and none of {total} consumers is active"
     reason += f" ({', '.join(states)})"
-    return Outcome(Verdict.DELIVERY_LIMITED, reason, case.confidence())
+    findings = _undelivered(case, f"none of {total} consumers active")
+    return Outcome(Verdict.DELIVERY_LIMITED, reason, case.confidence(), findings=findings)
+
+
+def _undelivered(case: Case, although: str) -> tuple[Finding, ...]:
+    span = silence.undelivered(case)
+    if not span:
+        return ()
+    message = f"{case.ready:,} ready, {although}, and nothing delivered in {duration(span)}"
+    return (rules.NOTHING_DELIVERED.finding(case.observation.key.name, message),)
 
 
 def _unbounded(case: Case) -> Outcome | None:
@@ -207,11 +193,13 @@ def _delivery_limited(case: Case) -> Outcome | None:
     fill = case.fill
     if fill is None or not fill.samples or fill.open_share < 0.5:
         return None
+    room = (case.force.limit.value or 0) - (case.unacked or 0)
     return Outcome(
         Verdict.DELIVERY_LIMITED,
         f"messages are ready and unacked is below the limit in {fill.open} of {fill.samples} "
         f"samples: {_why_open(case)}",
         case.confidence(),
+        findings=_undelivered(case, f"room for {room:,}"),
     )
 
 
@@ -225,6 +213,11 @@ def _why_open(case: Case) -> str:
         return "consumers of low priority wait for those of high priority"
     if any(c.channel and c.channel.row.state == "flow" for c in listed):
         return "a channel is in flow control"
+    span = silence.undelivered(case)
+    if span:
+        return f"nothing is delivered in {duration(span)}, so a client does not read"
+    if case.row is not None and case.row.settings.get("queue-mode") == "lazy":
+        return "a lazy queue, which reads its messages from disk (or the broker's own core)"
     return "the broker does not deliver as fast as it may (its own core, a blocked connection)"
 
 
@@ -277,8 +270,8 @@ def _keeping_up(case: Case) -> Outcome:
 
 
 TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
-    _timings_only,
-    _unknown,
+    unjudged.timings_only,
+    unjudged.unknown,
     _idle,
     streams.judge,
     _no_consumers,
@@ -288,8 +281,8 @@ TESTS: tuple[Callable[[Case], Outcome | None], ...] = (
     _unbounded,
     silence.stalled,
     _saturated,
+    hoarding.judge,  # a few messages that are just ready do not make a hoard delivery-limited
     _delivery_limited,
-    hoarding.judge,
     _at_limit_lately,
     silence.judge,
     _keeping_up,

@@ -3,6 +3,9 @@
 P may still be unknown here: where a queue is saturated the diagnosis infers it.
 """
 
+import math
+
+from prefetch_advisor.client_cost import with_cost
 from prefetch_advisor.config import Given
 from prefetch_advisor.limits import version_of
 from prefetch_advisor.model.figures import (
@@ -17,7 +20,7 @@ from prefetch_advisor.model.observation import QueueObservation
 from prefetch_advisor.model.timing import Distribution, TimingRow
 from prefetch_advisor.statistics import mean_interval
 from prefetch_advisor.units import duration, number, plural, rate, size
-from prefetch_advisor.window import EPOCH, Window, busiest_minute
+from prefetch_advisor.window import Window, busiest_minute
 
 #: publish rate and departures + growth may differ by this share before it is said
 CROSS_CHECK = 0.10
@@ -25,8 +28,6 @@ CROSS_CHECK = 0.10
 _FULL = 0.98
 #: departures from which an unsaturated queue bounds P
 LEAST_DEPARTURES = 30
-#: seconds of a broker's history from which it tells what arrives
-LEAST_HISTORY = 15.0
 _MINUTE = 60.0
 
 
@@ -34,7 +35,8 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
     """Every estimate of one queue that needs no verdict."""
     timings = observation.timings
     return Estimates(
-        processing=_processing(timings, given) or _bound_on_processing(window),
+        processing=with_cost(_processing(timings, given), given.client_cost)
+        or _bound_on_processing(window),
         rtt=_round_trip(timings, given),
         concurrency=_concurrency(timings, given),
         arrival_rate=_arrival_rate(observation, window, given),
@@ -43,12 +45,6 @@ def estimate(observation: QueueObservation, window: Window, given: Given) -> Est
         ack_timeout=_ack_timeout(observation, given),
         batch=given.batch or 1,
     )
-
-
-def young(window: Window) -> bool:
-    """A history too short for what arrives: a burst, or the filling of a new queue, is no rate."""
-    timed = window.lengths and (window.lengths[-1].at or 0.0) > EPOCH
-    return bool(timed) and 0 < window.span < LEAST_HISTORY
 
 
 def arrival_disagrees(observation: QueueObservation, window: Window) -> tuple[float, float] | None:
@@ -112,8 +108,11 @@ def _below_resolution(timings: TimingRow, seen: Distribution) -> ProcessingTime:
 
 def _bound_on_processing(window: Window) -> ProcessingTime | None:
     """Mean unacked / finished (Little's law): the time a message is in the client, so P too."""
-    gone, held = window.handled, window.mean_unacked
-    if not gone or held is None or held < 1 or window.finished < LEAST_DEPARTURES:
+    gone = window.handled
+    if not gone or window.finished < LEAST_DEPARTURES:
+        return None
+    held = window.mean_unacked
+    if held is None or held < 1:
         return None
     if window.rates.deliver_no_ack and window.rates.deliver_no_ack > 0.01 * gone:
         return None  # auto-acked messages are never unacked: the ratio says nothing of them
@@ -183,6 +182,8 @@ def _ack_timeout(observation: QueueObservation, given: Given) -> Figure | None:
     Since 3.8.15 15 min, since 3.8.17 30 min, by default, for every queue; since 4.3 for quorum
     queues alone (release notes of these versions). Queues may set their own since 3.12.
     """
+    if given.consumer_timeout == math.inf:
+        return None  # switched off
     if given.consumer_timeout is not None:
         origin = given.origin("consumer_timeout")
         return Figure(given.consumer_timeout, FigureSource.GIVEN, origin)
@@ -213,8 +214,6 @@ def _arrival_rate(observation: QueueObservation, window: Window, given: Given) -
         growth = window.ready_growth if published is None else published
         return None if growth is None else _arrival(growth, "publish rate", throttled)
     gone = window.departures
-    if young(window):
-        return None
     if gone is not None and window.growth is not None and window.rates_span > 5:
         arrived = max(0.0, gone + window.growth)
         busiest = busiest_minute(window)
@@ -248,6 +247,8 @@ def _throttled(observation: QueueObservation) -> str | None:
         return None
     if row.state == "flow":
         return "flow control holds publishers back"
+    if not row.settings:
+        return None
     bounds = (("max-length", row.ready), ("max-length-bytes", row.ready_bytes))
     for setting, there in bounds:
         longest = row.settings.get(setting)
@@ -271,9 +272,12 @@ def _redelivered_share(window: Window) -> float:
     """Redeliveries for each message that leaves: r / (d - r), at most 9.
 
     Of d deliveries, r redeliveries among them, d - r are of new messages; each message is thus
-    delivered d / (d - r) times.
+    delivered d / (d - r) times. But never more than d / a, of a acks: after a restart all messages
+    that were kept are redeliveries, and each is delivered once.
     """
     again, delivered = window.rates.redeliver, window.rates.deliver
     if not again or not delivered:
         return 0.0
-    return min(9.0, again / max(delivered - again, 0.1 * delivered))
+    share = min(9.0, again / max(delivered - again, 0.1 * delivered))
+    acked = window.rates.ack
+    return min(share, max(0.0, delivered / acked - 1)) if acked else share

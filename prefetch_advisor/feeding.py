@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from prefetch_advisor.config import MAX_PREFETCH
 from prefetch_advisor.model.figures import ClientKind
+from prefetch_advisor.model.record import record
 from prefetch_advisor.statistics import erlang_servers, tandem_busy_share
 
 #: shares nearer than this are equal: the rounding of the figures they come from
 CLOSE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Handling:
     """How one consumer works on messages."""
 
@@ -43,7 +43,7 @@ class Feeding(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstantFeeding:
     """Constant times: min(1, N P / (k (P + R)))."""
 
@@ -70,7 +70,7 @@ class ConstantFeeding:
         return max(1, math.ceil(need * (1 - CLOSE)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExponentialFeeding:
     """Exponential processing times, round trips of any distribution: product form."""
 
@@ -87,7 +87,7 @@ class ExponentialFeeding:
         return max(mean.guess(target), erlang_servers(load, 1 - target, MAX_PREFETCH))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopFeeding:
     """A handler that blocks its event loop: acks leave when all buffered messages are handled.
 

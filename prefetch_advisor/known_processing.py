@@ -21,6 +21,14 @@ LONGEST_ROUND_TRIP = 1.0
 IMPOSSIBLY_BUSY = 1.15
 
 
+def busy(case: Case, x: float) -> bool:
+    """Whether P is known and consumers are busy by it, whatever their limit is."""
+    processing = case.estimates.processing
+    if processing is None or not processing.usable:
+        return False
+    return x * processing.mean / case.concurrency >= BUSY
+
+
 def judge(case: Case, processing: ProcessingTime, x: float, n: float, full: str) -> Outcome:
     """Processing-bound from 90 % on; below it the rest of the cycle is the round trip.
 
@@ -51,8 +59,8 @@ def judge(case: Case, processing: ProcessingTime, x: float, n: float, full: str)
         return _waiting(
             case, reason, doubt if far else None, (held,), _seen(effective, n, x), doubt
         )
-    # the measured one is as good, and may carry its spread
-    near = effective >= 0.5 * given.mean
+    # the measured one is as good, and may carry its spread; not where it would leave no one waiting
+    near = effective >= 0.5 * given.mean and _share(case, processing.mean, given.mean, n) < FED
     return _waiting(case, reason, None, (), None if near else _seen(effective, n, x))
 
 
@@ -117,11 +125,17 @@ def _busier_than_possible(case: Case, busy: float, each: str, full: str) -> Outc
         f"Give --concurrency {least} if consumers work on that "
         "many at once; otherwise the processing times are not of this queue.",
     )
+    unknown = (
+        f"a consumer works on {least} messages at once, or the processing times are not of this "
+        "queue: --concurrency"
+    )
     return Outcome(
         Verdict.PROCESSING_BOUND,
         f"{full}, and more work leaves than one worker could do ({each})",
         "low",
         missing=("--concurrency",),
+        no_prefetch=unknown,
+        no_count=unknown,
         findings=(finding,),
     )
 

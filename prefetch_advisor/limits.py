@@ -12,10 +12,11 @@ from prefetch_advisor.config import QUORUM_UNLIMITED
 from prefetch_advisor.model.advice import Limit
 from prefetch_advisor.model.observation import Channel, Consumer, QueueObservation
 from prefetch_advisor.model.record import record
-from prefetch_advisor.window import Window
+from prefetch_advisor.window import Window, is_full
 
 _OWN_TAGS = ("federation-link", "fifo-dlx")
 _OWN_QUEUES = ("mqtt-subscription-", "federation: ")
+_OWN_CONNECTIONS = ("Shovel ", "Federation link")
 _ASIDE = ("waiting", "suspected_down")
 _SHARED_UNSEEN = "a global (channel-wide) limit that this broker does not show"
 
@@ -33,8 +34,8 @@ class InForce:
     unlimited: tuple[Consumer, ...] = ()
     #: single active consumer queue
     single_active: bool = False
-    #: the limit is shared with other queues of this channel: judge the channel
-    shared_channel: Channel | None = None
+    #: its channels, where those that it shares with other queues are at their own limit: judge them
+    judged_channels: tuple[Channel, ...] = ()
     #: whether the only figure missing is one that a closer look would supply
     unclear: str | None = None
 
@@ -53,9 +54,7 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
     """The limit of one queue, from its consumers, their channels, its type and its samples."""
     consumers = observation.consumers
     if consumers is None:
-        counted = [c.other for c in observation.contradictions if c.figure == "consumers"]
-        origin = counted[0] if counted else "no list of consumers was read"
-        return InForce(Limit(None, "unknown", "measured", origin))
+        return InForce(Limit(None, "unknown", "measured", _why_unlisted(observation)))
     single_active = is_single_active(observation)
     active = active_consumers(observation, single_active)
     ours = tuple([c for c in active if not is_internal(c)])
@@ -94,16 +93,29 @@ def in_force(observation: QueueObservation, window: Window) -> InForce:
     return _finite(ours, parts, active, servers, single_active)
 
 
+def _why_unlisted(observation: QueueObservation) -> str:
+    for contradiction in observation.contradictions:
+        if contradiction.figure == "consumers":
+            return f"its consumers changed while they were listed: {contradiction.other}"
+    return "no list of consumers was read"
+
+
 def is_single_active(observation: QueueObservation) -> bool:
     """Whether the queue hands messages to one consumer at a time.
 
-    The argument decides; a consumer's ``single_active`` or ``waiting`` status proves it too. The
-    queue's single_active_consumer_tag does not: brokers from 4.0 on set it without the argument.
+    The argument decides; a consumer's ``single_active`` or ``waiting`` status proves it too, and so
+    does, where neither is shown, one active consumer among others that are not. The queue's
+    single_active_consumer_tag does not: brokers from 4.0 on set it without the argument.
     """
-    row = observation.row
+    row, consumers = observation.row, observation.consumers or ()
     if row is not None and "single-active-consumer" in row.settings:
         return row.settings["single-active-consumer"] is True
-    return any(c.row.status in ("single_active", "waiting") for c in observation.consumers or ())
+    if any(c.row.status in ("single_active", "waiting") for c in consumers):
+        return True
+    if len(consumers) < 2 or (row is not None and (row.settings or row.type == "stream")):
+        return False
+    plain = all(c.row.status is None for c in consumers)
+    return plain and sum(c.row.active is not False for c in consumers) == 1
 
 
 def active_consumers(observation: QueueObservation, single_active: bool) -> tuple[Consumer, ...]:
@@ -126,14 +138,26 @@ def active_consumers(observation: QueueObservation, single_active: bool) -> tupl
 
 
 def is_internal(consumer: Consumer) -> bool:
-    """Whether the broker itself consumes: shovel, federation, MQTT, dead-lettering."""
-    connection = consumer.connection
-    if connection is not None and (
-        connection.type == "direct" or (connection.protocol or "").upper().startswith("MQTT")
-    ):
-        return True
-    row = consumer.row
+    """Whether the broker itself consumes: shovel, federation, MQTT, dead-lettering.
+
+    A shovel or federation link from another broker, or from this one by its address, is an ordinary
+    connection but for its name. STOMP connections are "direct" too, yet their clients choose the
+    prefetch.
+    """
+    connection, row = consumer.connection, consumer.row
+    if connection is not None:
+        protocol = (connection.protocol or "").upper()
+        if "MQTT" in protocol or (connection.label or "").startswith(_OWN_CONNECTIONS):
+            return True
+        if connection.type == "direct" and not is_stomp(consumer):
+            return True
     return row.tag.startswith(_OWN_TAGS) or row.queue.startswith(_OWN_QUEUES)
+
+
+def is_stomp(consumer: Consumer) -> bool:
+    """Whether its client speaks STOMP: no limit but by the header prefetch-count of SUBSCRIBE."""
+    connection = consumer.connection
+    return connection is not None and "STOMP" in (connection.protocol or "").upper()
 
 
 @lru_cache(maxsize=32)
@@ -221,17 +245,26 @@ def _finite(
 ) -> InForce:
     """Every consumer has a limit: sum them, each channel's sum capped by its global limit."""
     sums = _by_channel(ours, (part.value or 0 for part in parts))
-    capped, shared = False, None
+    capped, shared = False, {}
+    channels: dict[str, Channel] = {}
     for consumer in ours:
         channel, where = consumer.channel, consumer.row.channel
-        cap = channel.row.global_prefetch if channel is not None else None
-        if channel is None or where is None or not cap:
+        if channel is None or where is None:
+            continue
+        channels[where] = channel
+        cap = channel.row.global_prefetch
+        if not cap:
             continue
         if len(channel.queues) > 1:
-            capped, shared = True, channel
+            capped, shared[where] = True, cap
         if cap < sums[where]:
             capped = True
             sums[where] = cap
+    # below their own limit, what counts is what this queue's consumers may hold
+    judged: tuple[Channel, ...] = ()
+    if shared and all(is_full(channels[where].row.unacked, cap) for where, cap in shared.items()):
+        sums |= shared
+        judged = tuple(channels.values())
     kinds = {p.kind for p in parts}
     if capped or "channel" in kinds:
         kind = "channel"
@@ -240,7 +273,7 @@ def _finite(
     else:
         kind = "mixed"
     limit = Limit(sum(sums.values()), kind, "measured", _words(ours, parts, capped))
-    return InForce(limit, active, servers, (), single_active, shared, smallest=_smallest(sums))
+    return InForce(limit, active, servers, (), single_active, judged, smallest=_smallest(sums))
 
 
 def _from_samples(

@@ -97,7 +97,7 @@ class ProbeResult:
     elapsed: float
     #: things to tell beside the figures
     notes: tuple[str, ...] = ()
-    #: Ctrl-C came before the end
+    #: a signal ended it before the duration was over or the cycles were done
     interrupted: bool = False
 
 
@@ -171,4 +171,5 @@ def round_trip(result: ProbeResult) -> RoundTrip:
         source=FigureSource.MEASURED,
         origin=f"probe of {result.host}, {result.rtt.count:,} cycles",
         samples=result.samples,
+        client_cost=result.client_cost,
     )

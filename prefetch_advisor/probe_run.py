@@ -24,22 +24,17 @@ from prefetch_advisor.probe import (
 from prefetch_advisor.probe_connection import (
     broker_of,
     close,
-    closed_because,
     connect,
     failures,
     silent,
 )
 from prefetch_advisor.probe_failures import explain
 from prefetch_advisor.probe_queue import ProbeQueue
+from prefetch_advisor.probe_session import Session
 from prefetch_advisor.probe_stop import Stop
 
 if TYPE_CHECKING:
     from prefetch_advisor.model.figures import RoundTrip
-
-#: seconds between looks at signals and limits while nothing arrives
-_TICK = 0.1
-#: seconds between looks at the queue while it fills: the first, and the longest
-_PAUSE = (0.001, 0.05)
 
 
 def measure(plan: ProbePlan) -> ProbeResult:
@@ -47,7 +42,7 @@ def measure(plan: ProbePlan) -> ProbeResult:
 
     Raises:
         AdvisorError: it cannot be reached or used, or does not answer in time.
-        KeyboardInterrupt: Ctrl-C before enough was measured, once all is clean.
+        KeyboardInterrupt: a signal, once all is clean, and too little was measured to report it.
     """
     broken = failures()
     with silent():
@@ -57,16 +52,13 @@ def measure(plan: ProbePlan) -> ProbeResult:
             raise AdvisorError(explain(error, plan.uri, plan.timeout)) from None
         # before it there is nothing to clean up
         with Stop() as stop:
-            result = _measured(connection, plan, stop)
-            if result.interrupted:
-                stop.taken()
-            return result
+            return _measured(connection, plan, stop)
 
 
 def measure_round_trip(plan: ProbePlan) -> RoundTrip:
     """R of the path from here to the broker, with samples; raises as :func:`measure`.
 
-    An interrupt ends it however much was measured: it is not what was asked for.
+    A signal is always a ``KeyboardInterrupt``: who stops it wants no advice from it.
     """
     result = measure(plan)
     if result.interrupted:
@@ -79,14 +71,11 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
     queue = ProbeQueue(connection, plan)
     cycles = Cycles(connection, queue, plan, stop)
     failure = left = None
-    interrupted = False
     try:
         queue.declare()
         cycles.run()
     except KeyboardInterrupt:
-        # what was measured until then is as good, if there is enough of it
-        interrupted = not stop.insisted and len(cycles.readings.rtt) >= LEAST_CYCLES
-        if not interrupted:
+        if stop.insisted:
             raise
     except failures() as error:
         failure = explain(error, plan.uri, plan.timeout, cycles.blocked)
@@ -98,6 +87,8 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
             close(connection)
     if failure:
         raise AdvisorError("; ".join(part for part in (failure, left) if part))
+    if stop.noted and len(cycles.readings.rtt) < LEAST_CYCLES:
+        raise KeyboardInterrupt
     return summarise(
         cycles.readings,
         plan,
@@ -105,30 +96,19 @@ def _measured(connection: Any, plan: ProbePlan, stop: Stop) -> ProbeResult:
         version=version,
         measured_from=socket.gethostname(),
         notes=(left,) if left else (),
-        interrupted=interrupted,
+        interrupted=stop.noted,
     )
 
 
-class Cycles:
-    """One consumer with prefetch 1 that acks each message as soon as it has it.
-
-    It drives the connection as ``start_consuming`` does, so that the client's I/O loop adds to
-    each cycle what it adds to any consumer's.
-    """
+class Cycles(Session):
+    """One consumer with prefetch 1 that acks each message as soon as it has it."""
 
     def __init__(self, connection: Any, queue: ProbeQueue, plan: ProbePlan, stop: Stop) -> None:
-        self._connection = connection
-        self._queue = queue
-        self._plan = plan
-        self._stop = stop
+        super().__init__(connection, queue, plan, stop)
         self.readings = Readings()
-        #: why the broker blocks this connection, in its words
-        self.blocked: str | None = None
-        self._body = b"x" * plan.message_size
         #: the delivery that is not acked yet, and when it came
         self._tag: int | None = None
         self._arrived = 0.0
-        self._cancelled = False
 
     def run(self) -> None:
         """Measure.
@@ -138,30 +118,37 @@ class Cycles:
             KeyboardInterrupt: a signal came.
             Exception: one of ``probe_connection.failures()``.
         """
-        self._connection.add_on_connection_blocked_callback(self._on_blocked)
-        self._connection.add_on_connection_unblocked_callback(self._on_unblocked)
-        self._on_tick()
-        self._channel = self._connection.channel()
-        self._channel.basic_qos(prefetch_count=1)
-        self._channel.add_on_cancel_callback(self._on_cancelled)
-        self._control = self._connection.channel()
-        self._channel.basic_consume(self._queue.name, self._on_message)
+        self.open(prefetch=1)
+        self.channel.basic_consume(self.queue.name, self._on_message)
         self._measure_cycles()
         self._measure_client_cost()
 
     def _measure_cycles(self) -> None:
-        plan, readings = self._plan, self.readings
+        plan, readings = self.plan, self.readings
         start = time.perf_counter()
+        try:
+            self._cycle_on(start)
+        finally:
+            readings.elapsed = time.perf_counter() - start
+        if len(readings.rtt) < LEAST_CYCLES:
+            cycles = readings.warm_up + len(readings.rtt)
+            raise AdvisorError(
+                f"only {units.plural(cycles, 'cycle')} within {units.duration(plan.duration)}: "
+                "the path is slow, so give a longer --duration"
+            )
+
+    def _cycle_on(self, start: float) -> None:
+        plan, readings = self.plan, self.readings
         ready = self._first_messages()
         cycle = 0
         while len(readings.rtt) < plan.count:
             elapsed = time.perf_counter() - start
             if elapsed >= plan.duration:
                 break
-            self._stop.check()
+            self.stop.check()
             if not ready:
                 ready = batch_size(plan.message_size, plan.count - len(readings.rtt))
-                self._fill(ready)
+                self.fill(ready)
             warm_up = is_warm_up(cycle, elapsed, plan.duration)
             if warm_up:
                 readings.warm_up += 1
@@ -174,26 +161,20 @@ class Cycles:
             cycle += 1
             if not warm_up:
                 readings.rtt.append(took)
-            readings.elapsed = time.perf_counter() - start
-        if len(readings.rtt) < LEAST_CYCLES:
-            raise AdvisorError(
-                f"only {units.plural(cycle, 'cycle')} within {units.duration(plan.duration)}: "
-                "the path is slow, so give a longer --duration"
-            )
 
     def _first_messages(self) -> int:
         """Publish for the first time; this is where an alarm shows. Returns what is ready."""
-        count = batch_size(self._plan.message_size, self._plan.count)
-        self._publish(count)
+        count = batch_size(self.plan.message_size, self.plan.count)
+        self.publish(count)
         # not in a synchronous call: the reason for being blocked only arrives outside of them
         self._wait()
-        self._until_ready(count - 1)
+        self.until_ready(count - 1)
         return count - 1
 
     def _cycle(self) -> float:
         """Seconds from the ack on its way until the next delivery is in the handler."""
         tag, self._tag = self._tag, None
-        self._channel.basic_ack(tag)
+        self.channel.basic_ack(tag)
         # basic_ack returns when the frame has been handed to the socket
         sent = time.perf_counter()
         self._wait()
@@ -202,74 +183,28 @@ class Cycles:
     def _call(self) -> float:
         """Seconds of a synchronous method that no queue has a part in."""
         start = time.perf_counter()
-        self._control.basic_qos(prefetch_count=1)
+        self.control.basic_qos(prefetch_count=1)
         return time.perf_counter() - start
 
     def _wait(self) -> None:
-        limit = time.perf_counter() + self._plan.timeout
+        limit = time.perf_counter() + self.plan.timeout
         while self._tag is None:
-            # no limit of time, as in start_consuming: it is left whenever something happened
-            self._connection.process_data_events(time_limit=None)
+            self.connection.process_data_events(time_limit=None)
             if self._tag is None:
-                self._check(limit)
-
-    def _check(self, limit: float) -> None:
-        self._stop.check()
-        # a refusal to publish closes the channel that publishes, and no delivery ever comes
-        for channel in (self._channel, self._control):
-            if not channel.is_open:
-                raise closed_because(channel) or AdvisorError(
-                    f"the broker at {self._plan.uri.place} closed the probe's channel"
-                )
-        if self._cancelled:
-            raise AdvisorError(f"the probe's queue {self._queue.name!r} was deleted meanwhile")
-        # while blocked, the client ends the connection by itself
-        if time.perf_counter() > limit and self.blocked is None:
-            raise AdvisorError(
-                f"no delivery came from {self._plan.uri.place} within "
-                f"{units.duration(self._plan.timeout)}"
-            )
-
-    def _fill(self, count: int) -> None:
-        self._publish(count)
-        self._until_ready(count)
-
-    def _publish(self, count: int) -> None:
-        for _ in range(count):
-            self._control.basic_publish("", self._queue.name, self._body)
-
-    def _until_ready(self, count: int) -> None:
-        """Wait until the queue itself says that it holds the messages."""
-        limit = time.perf_counter() + self._plan.timeout
-        pause, longest = _PAUSE
-        while (there := self._ready()) < count:
-            if time.perf_counter() > limit:
-                raise AdvisorError(
-                    f"of {count} messages published only {there} are in the queue "
-                    f"{self._queue.name!r}: does a policy bound or expire it?"
-                )
-            self._connection.process_data_events(time_limit=pause)
-            self._check(limit)
-            pause = min(2 * pause, longest)
-
-    def _ready(self) -> int:
-        count: int = self._control.queue_declare(
-            self._queue.name, passive=True
-        ).method.message_count
-        return count
+                self.check(limit)
 
     def _measure_client_cost(self) -> None:
         """CPU time for each message while messages are at hand, the handler only acking.
 
         CPU time rather than 1 / rate: waiting for the broker or the network is not in it.
         """
-        count = drain_size(self._plan.message_size)
+        count = drain_size(self.plan.message_size)
         try:
-            self._fill(count)
+            self.fill(count)
         except AdvisorError:
             # a queue that takes fewer: the round trip is measured all the same
             return
-        channel = self._connection.channel()
+        channel = self.connection.channel()
         channel.basic_qos(prefetch_count=count)
         done = 0
 
@@ -278,12 +213,12 @@ class Cycles:
             channel.basic_ack(method.delivery_tag)
             done += 1
 
-        limit = time.perf_counter() + max(1.0, self._plan.duration / 5)
+        limit = time.perf_counter() + max(1.0, self.plan.duration / 5)
         start = time.thread_time()
-        channel.basic_consume(self._queue.name, handle)
+        channel.basic_consume(self.queue.name, handle)
         while done < count and time.perf_counter() < limit and channel.is_open:
-            self._connection.process_data_events(time_limit=None)
-            self._stop.check()
+            self.connection.process_data_events(time_limit=None)
+            self.stop.check()
         spent = time.thread_time() - start
         if done >= DRAINED_LEAST:
             self.readings.client_cost = spent / done
@@ -292,16 +227,3 @@ class Cycles:
     def _on_message(self, _channel: Any, method: Any, _properties: object, _body: bytes) -> None:
         self._arrived = time.perf_counter()
         self._tag = method.delivery_tag
-
-    def _on_cancelled(self, _frame: object) -> None:
-        self._cancelled = True
-
-    def _on_blocked(self, _connection: object, frame: Any) -> None:
-        reason = frame.method.reason
-        self.blocked = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
-
-    def _on_unblocked(self, _connection: object, _frame: object) -> None:
-        self.blocked = None
-
-    def _on_tick(self) -> None:
-        self._connection.call_later(_TICK, self._on_tick)

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import signal
-import threading
+import time
+from contextlib import ExitStack
 from types import FrameType, TracebackType
-from typing import Any
 
-_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+from prefetch_advisor import ending
 
 
 class Stop:
     """Inside the block a first signal is noted, for :meth:`check`; a second one ends all at once.
 
-    At the end of the block what was there before is back, and the signal that was noted is
-    raised again: Ctrl-C is a ``KeyboardInterrupt``, a SIGTERM ends the process as one. Signals
-    that were ignored stay so.
+    It is one of Ctrl-C, SIGTERM and SIGHUP, see ``ending.handled_by``.
     """
 
     def __init__(self) -> None:
-        self._noted: int | None = None
+        #: a signal came
+        self.noted = False
         #: a second signal came: nothing may take time any more
         self.insisted = False
-        self._before: dict[int, Any] = {}
+        self._at = 0.0
+        self._handlers = ExitStack()
 
     def __enter__(self) -> Stop:
-        if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                before = signal.getsignal(number)
-                if before is not signal.SIG_IGN and before is not None:
-                    self._before[number] = before
-                    signal.signal(number, self._note)
+        self._handlers.enter_context(ending.handled_by(self._note))
         return self
 
     def __exit__(
@@ -41,24 +33,15 @@ class Stop:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
-        if self._noted is not None:
-            signal.raise_signal(self._noted)
+        self._handlers.close()
 
-    def _note(self, number: int, _frame: FrameType | None) -> None:
-        if self._noted is not None:
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if not self.noted:
+            self.noted, self._at = True, now
+        elif now - self._at > ending.AGAIN:
             self.insisted = True
             raise KeyboardInterrupt
-        self._noted = number
-
-    def taken(self) -> None:
-        """What was noted is reported as an interrupt by somebody else: Ctrl-C is not raised again.
-
-        A SIGTERM or SIGHUP still ends the process as one.
-        """
-        if self._noted == signal.SIGINT:
-            self._noted = None
 
     def check(self) -> None:
         """Stop here if a signal was noted.
@@ -66,5 +49,5 @@ class Stop:
         Raises:
             KeyboardInterrupt: one was.
         """
-        if self._noted is not None:
+        if self.noted:
             raise KeyboardInterrupt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -14,14 +15,16 @@ _LEAST_BAR = 5
 
 @contextmanager
 def progress_bar(
-    label: str, stream: TextIO | None = None
+    label: str, stream: TextIO | None = None, *, unit: str = "s", after: float = 0.0
 ) -> Iterator[Callable[[float, float], None]]:
-    """A call that draws how many seconds are done, of how many; the bar is wiped at the end.
+    """A call that draws how many units are done, of how many; the bar is wiped at the end.
+
+    It shows once ``after`` seconds have passed.
 
     ``stream``: standard error unless another is given. Where it is no terminal, nothing is
     written; where writing fails, nothing more is.
     """
-    bar = _Bar(label, sys.stderr if stream is None else stream)
+    bar = _Bar(label, sys.stderr if stream is None else stream, unit, after)
     try:
         yield bar.draw
     finally:
@@ -29,16 +32,19 @@ def progress_bar(
 
 
 class _Bar:
-    def __init__(self, label: str, stream: TextIO | None) -> None:
+    def __init__(self, label: str, stream: TextIO | None, unit: str, after: float) -> None:
         self._label = label
+        self._unit = unit
+        self._from = time.monotonic() + after
         self._stream = stream if _is_terminal(stream) else None
         self._drawn = ""
 
     def draw(self, done: float, total: float) -> None:
-        if self._stream is None:
+        if self._stream is None or time.monotonic() < self._from:
             return
         # the last column is left alone: some terminals wrap there
-        text = line(self._label, done, total, shutil.get_terminal_size().columns - 1)
+        width = shutil.get_terminal_size().columns - 1
+        text = line(self._label, done, total, width, self._unit)
         if text != self._drawn:
             self._write("\r" + text.ljust(len(self._drawn)))
             self._drawn = text
@@ -65,10 +71,10 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-def line(label: str, done: float, total: float, width: int) -> str:
-    """The bar as text of at most ``width`` characters: plain ASCII, whole seconds."""
+def line(label: str, done: float, total: float, width: int, unit: str = "s") -> str:
+    """The bar as text of at most ``width`` characters: plain ASCII, whole units."""
     share = min(1.0, max(0.0, done / total)) if total > 0 else 1.0
-    seconds = f"{share * total:.0f} of {total:.0f} s"
+    seconds = f"{share * total:,.0f} of {total:,.0f} {unit}"
     cells = min(_BAR, width - len(label) - len(seconds) - 4)
     if cells < _LEAST_BAR:
         return seconds[: max(0, width)]

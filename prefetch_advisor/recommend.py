@@ -6,9 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from prefetch_advisor.bounds import upper_bounds
-from prefetch_advisor.case import Case, Outcome
+from prefetch_advisor.case import LEAST_HISTORY, Case, Outcome
 from prefetch_advisor.consumer_count import ConsumerCount, count_consumers
-from prefetch_advisor.estimate import young
 from prefetch_advisor.feeding import Handling
 from prefetch_advisor.hints.consistency import contradiction
 from prefetch_advisor.model.advice import Current, Recommended, Verdict
@@ -16,12 +15,18 @@ from prefetch_advisor.model.figures import Estimates, FigureSource
 from prefetch_advisor.saturation import rtt_covered
 from prefetch_advisor.sizing import NotSized, Sizing, buffered_time, size
 from prefetch_advisor.sizing_async import size_async
-from prefetch_advisor.units import duration
+from prefetch_advisor.units import duration, rate
 from prefetch_advisor.waiting import Waiting, with_wait
 
 #: what more prefetch or more consumers cannot mend
 _NEITHER_HELPS = "acks are not sent: neither prefetch nor consumers help until they are"
 _LOOPS = "nearly every delivery is a redelivery: what the rates show is not demand"
+#: seconds of history that settle what flows: later, messages that do not add up were dropped
+FULL_HISTORY = 55.0
+#: share of the flow by which what came, less what left, may differ from what stayed
+_UNBALANCED = 0.2
+#: messages that are no flow yet
+_FEW = 10
 #: seconds; a buffer this short is not worth a change on an assumption
 _LITTLE = 1.0
 
@@ -39,6 +44,7 @@ def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | Not
         message_bytes=estimates.message_bytes,
         ack_timeout=estimates.ack_timeout,
         exponential=exponential,
+        at_once=case.client == "async",
     )
     if case.client == "async":
         return size_async(
@@ -61,6 +67,40 @@ def size_for(case: Case, outcome: Outcome, estimates: Estimates) -> Sizing | Not
         _present(case),
         exponential=exponential,
         bounds=bounds,
+    )
+
+
+def too_early(case: Case) -> str | None:
+    """Why its history is too short for a count of consumers; ``None`` where it is not.
+
+    The first looks at a queue show its messages and what was counted at different moments.
+    """
+    arrival, window = case.estimates.arrival_rate, case.window
+    if arrival is not None and arrival.source is FigureSource.GIVEN:
+        return None
+    if case.changing:
+        return "its consumers changed while they were listed: ask again in 15 s"
+    span = min(window.span, window.rates_span)
+    if case.begins:
+        usable = f"only {duration(span)}" if span else "a single sample"
+        return (
+            f"{usable} of its history can be used, too little to tell what arrives: ask again in "
+            f"{duration(max(5.0, LEAST_HISTORY - span))}, or give --arrival-rate"
+        )
+    if arrival is None or not arrival.usable or not case.clocked:
+        return None
+    published, gone, growth = window.rates.publish, window.departures, window.growth
+    if published is None or gone is None or growth is None or span >= FULL_HISTORY:
+        return None
+    if case.row is not None and case.row.type == "stream":
+        return None
+    gap = abs(published - gone - growth)
+    if gap <= _UNBALANCED * max(published, gone + growth) or gap * span < _FEW:
+        return None
+    return (
+        f"{rate(published)} published and {rate(gone)} gone do not fit a growth by {rate(growth)} "
+        f"in the {duration(span)} of its history: ask again in {duration(60 - span)}, or give "
+        "--arrival-rate"
     )
 
 
@@ -97,11 +137,6 @@ def count_for(
         barred=barred,
     )
     doubt = outcome.no_count or contradiction(case) or (_LOOPS if case.loops else None)
-    if doubt is None and estimates.arrival_rate is None and young(case.window):
-        doubt = (
-            f"{duration(case.window.span)} of history are too short to tell what arrives: ask "
-            "again in a minute, or give --arrival-rate"
-        )
     if doubt is None or barred is not None:
         return _while_all_are_busy(case, outcome, count)
     return replace(count, recommended=None, utilisation_recommended=None, keep=False, reason=doubt)
@@ -190,8 +225,7 @@ def recommend(
     if outcome.verdict is Verdict.STALLED:
         return Recommended(reason=_NEITHER_HELPS, consumers_reason=_NEITHER_HELPS)
     if outcome.try_prefetch is not None:
-        reason = "the processing time is too short to tell: raise the prefetch and measure again"
-        return _advice(count, reason, outcome.try_prefetch)
+        return _advice(count, outcome.try_because, outcome.try_prefetch)
     if outcome.no_prefetch is not None:
         return _advice(count, outcome.no_prefetch)
     if isinstance(sizing, NotSized):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prefetch_advisor import engine
 from prefetch_advisor.config import FEW_SAMPLES, MAX_PREFETCH
 from prefetch_advisor.feeding import ConstantFeeding
+from prefetch_advisor.model.record import record
 from prefetch_advisor.model.timing import Run
 from prefetch_advisor.statistics import lognormal_sample, permutation
 
@@ -26,7 +27,7 @@ _LONG = 100_000
 _ROUNDS_EACH = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lane:
     """What one consumer does: its processing times in order, and its round trips."""
 

@@ -65,12 +65,17 @@ def judge(case: Case) -> Outcome:
             Verdict.AT_LIMIT,
             f"{full}, and no ack in {seen.removeprefix('in ')}; too short to call it stalled",
             "low",
-            missing=("60 s of history: no ack in that time means the acks are not sent",),
+            missing=(
+                f"{duration(max(60.0, case.patience))} of history: no ack in that time means the "
+                "acks are not sent",
+            ),
         )
     if case.force.limit.source == "inferred":
         reason = f"{full} (inferred). {rate(x)} leave each channel"
         return Outcome(Verdict.AT_LIMIT, reason, "low", missing=(RTT_OR_P,))
     processing, rtt = case.estimates.processing, case.estimates.rtt
+    if case.batch > n and not known_processing.busy(case, x):
+        return _partial_batches(case, x, n, full)
     if case.client == "async":
         return _all_at_once(case, x, n, full)
     if processing is not None and processing.usable and processing.mean > 0:
@@ -98,13 +103,33 @@ def _all_at_once(case: Case, x: float, n: float, full: str) -> Outcome:
     return Outcome(Verdict.ROUND_TRIP_BOUND, reason, case.confidence(), processing=seen)
 
 
+def _partial_batches(case: Case, x: float, n: float, full: str) -> Outcome:
+    """Acks leave although no batch can fill: by the client's timer, which is what it waits for."""
+    processing, rtt = case.estimates.processing, case.estimates.rtt
+    sized = processing is not None and processing.usable and rtt is not None and rtt.usable
+    return Outcome(
+        Verdict.ROUND_TRIP_BOUND,
+        f"{full}, so a batch of {case.batch} never fills: what leaves ({rate(x)} a consumer) waits "
+        "for the client's timer, not for work",
+        case.confidence(),
+        try_prefetch=None if sized else 2 * case.batch,
+        try_because=f"twice the batch of {case.batch}: one in work while the next one fills",
+        no_count="consumers that wait for batches to fill show neither work nor demand",
+    )
+
+
 def _shared_thread(case: Case) -> Outcome:
     reason = (
         f"{_full(case)}, but its consumers' channels serve other queues too, and what those "
         "channels do in all is not in the input"
     )
     missing = ("/api/channels, for the rates of whole channels",)
-    return Outcome(Verdict.AT_LIMIT, reason, "low", missing)
+    finding = inputs.NO_RATES.finding(
+        case.observation.key.name,
+        "at the limit, and what its consumers' channels do for all their queues is not known",
+        "Save /api/channels too.",
+    )
+    return Outcome(Verdict.AT_LIMIT, reason, "low", missing, findings=(finding,))
 
 
 def _full(case: Case) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from prefetch_advisor.feeding import (
 from prefetch_advisor.inference import processing_range, solve_processing
 from prefetch_advisor.model.advice import BoundName, Fed, Rule
 from prefetch_advisor.model.figures import ProcessingTime, RoundTrip
+from prefetch_advisor.model.record import record
 from prefetch_advisor.replay import ReplayFeeding, drawn_runs, replay_feeding
 from prefetch_advisor.sizing_words import Choice, reason_for
 from prefetch_advisor.units import duration
@@ -63,7 +64,7 @@ _SHORT_WAIT = 0.005
 _LONG_WAIT = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotSized:
     """No prefetch can be advised."""
 
@@ -74,7 +75,7 @@ class NotSized:
     conflict: tuple[Bound, Bound] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sizing:
     """The prefetch of one consumer and what it rests on."""
 
@@ -218,6 +219,8 @@ _NEEDS = {
 
 def lacks(processing: ProcessingTime | None, rtt: RoundTrip | None) -> NotSized | None:
     """What is missing, or only known as a bound, which never feeds a recommendation."""
+    if processing is None and rtt is None:
+        return _NOTHING_KNOWN
     reasons, missing = [], []
     for name, figure in (("processing time", processing), ("round trip", rtt)):
         if figure is None:
@@ -233,6 +236,12 @@ def lacks(processing: ProcessingTime | None, rtt: RoundTrip | None) -> NotSized 
             continue
         missing.append(f"{name}: {_NEEDS[name]}")
     return NotSized(" and ".join(reasons), tuple(missing)) if reasons else None
+
+
+_NOTHING_KNOWN = NotSized(
+    "the processing time is not known and the round trip is not known",
+    tuple(f"{name}: {needs}" for name, needs in _NEEDS.items()),
+)
 
 
 class _Model(NamedTuple):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from prefetch_advisor.bounds import Bound
 from prefetch_advisor.config import DIMINISHING_RETURNS, MAX_PREFETCH
 from prefetch_advisor.feeding import Handling
 from prefetch_advisor.model.advice import Fed, Rule
+from prefetch_advisor.model.record import record
 from prefetch_advisor.units import duration, percent
 
 #: seconds; below it client and broker spend as much on a message as the work does
 BATCHES_BELOW = 0.0002
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """What was advised and what it was chosen from."""
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _NEGLIGIBLE = 1e-17
 _HUGE = 1e250
+#: the largest below 1 of those that ``random`` gives
+_LARGEST_SHARE = 1 - 2.0**-53
 #: round trips in units of the work from which on no message ever waits for another
 _NEVER_MEET = 1e40
 
@@ -159,3 +161,21 @@ def lognormal_sample(mean: float, cv: float, count: int, seed: int) -> Floats:
     values *= mean / (values.sum() / count)
     shuffled: Floats = values[permutation(count, seed)]
     return shuffled
+
+
+def normal_quantiles(shares: list[float]) -> list[float]:
+    """Standard normal values that these shares of all values stay below; 1 gives the largest."""
+    import numpy as np
+    from scipy.special import ndtri
+
+    below: list[float] = np.asarray(ndtri(np.minimum(shares, _LARGEST_SHARE))).tolist()
+    return below
+
+
+def gamma_quantiles(form: float, shares: list[float]) -> list[float]:
+    """Gamma values of shape ``form`` and scale 1 that these shares of all values stay above."""
+    import numpy as np
+    from scipy.special import gammainccinv
+
+    above: list[float] = np.asarray(gammainccinv(form, np.minimum(shares, _LARGEST_SHARE))).tolist()
+    return above

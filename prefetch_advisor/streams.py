@@ -37,6 +37,8 @@ def judge(case: Case) -> Outcome | None:
         most = sum(c.row.prefetch or 0 for c in readers)
         there = sum(h for h in held if h is not None)
         reason = f"readers hold {there:,} of the {plural(most, 'message')} their credit allows"
+        if not most:
+            reason = f"readers hold {plural(there, 'message')}; their credit is not shown"
         return Outcome(Verdict.KEEPING_UP, reason, case.confidence())
     return _at_their_credit(case, full)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from prefetch_advisor.case import Case, channel_rate
 from prefetch_advisor.config import FEW_SAMPLES, MAX_PREFETCH, Policy
@@ -17,6 +16,7 @@ from prefetch_advisor.feeding import (
 from prefetch_advisor.inference import solve_processing
 from prefetch_advisor.model.figures import Estimates, ProcessingTime, RoundTrip
 from prefetch_advisor.model.observation import Channel
+from prefetch_advisor.model.record import record
 from prefetch_advisor.model.timing import Run
 from prefetch_advisor.replay import replay_feeding
 from prefetch_advisor.sizing import buffered_time
@@ -27,7 +27,7 @@ UNEQUAL_FACTOR = 2.0
 _APART = 0.10
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Own:
     """Prefetches by consumer (of the timings) or by channel; seconds."""
 

@@ -12,6 +12,7 @@ from operator import attrgetter
 from prefetch_advisor.model.observation import (
     LengthSample,
     QueueObservation,
+    SourceKind,
     Traffic,
     TrafficSample,
 )
@@ -23,8 +24,11 @@ FULL_SLACK = 0.02
 LONG_WINDOW = 120.0
 _COUNTERS = tuple(f.name for f in fields(Traffic))
 #: management timestamps are epochs; a series of files counts from 0
-EPOCH = 1e9
+_EPOCH = 1e9
 _all_counters = attrgetter(*_COUNTERS)
+#: seconds by which what the management API shows for a moment may be older: the queue tells of
+#: itself every five, is looked at, and the time is rounded to the next five
+LAG = 8.0
 #: counters and depths are sampled at different moments: flows agree within this share
 NOISE = 0.1
 NO_TRAFFIC = Traffic()
@@ -55,6 +59,8 @@ class Window:
     #: the last hour at one minute, where the broker was asked for it
     hour_lengths: tuple[LengthSample, ...] = ()
     hour_traffic: tuple[TrafficSample, ...] = ()
+    #: when the newest consumer was there, where that is known; epoch
+    since: float | None = None
 
     @property
     def snapshot(self) -> bool:
@@ -79,6 +85,8 @@ class Window:
     @property
     def mean_unacked(self) -> float | None:
         """Messages unacked, averaged over the samples."""
+        if len(self.lengths) == 1:
+            return self.lengths[0].unacked
         values = [s.unacked for s in self.lengths if s.unacked is not None]
         return sum(values) / len(values) if values else None
 
@@ -143,15 +151,19 @@ def _flows(
     )
 
 
+def is_full(unacked: int | None, limit: int) -> bool:
+    """Whether so many are at the limit: unacked >= limit - floor(0.02 limit)."""
+    return unacked is not None and unacked >= limit - int(FULL_SLACK * limit)
+
+
 def fill(window: Window, limit: int) -> Fill:
-    """Full: ready > 0 and unacked >= limit - floor(0.02 limit). Open: ready > 0 and below that."""
-    least = limit - int(FULL_SLACK * limit)
+    """Full: ready > 0 and unacked at the limit. Open: ready > 0 and below that."""
     full = opened = known = standing = before = worked_off = 0
     for sample in window.lengths:
         if sample.ready is None or sample.unacked is None:
             continue
         known += 1
-        if sample.ready > 0 and sample.unacked >= least:
+        if sample.ready > 0 and is_full(sample.unacked, limit):
             full += 1
             standing += 1
             continue
@@ -182,15 +194,24 @@ def trend(window: Window) -> int:
     return -1 if growth < 0 else 1
 
 
-def look(observation: QueueObservation) -> Window:
-    """The window of a queue: samples older than the newest consumer's connection are dropped."""
+def look(observation: QueueObservation, after: float | None = None) -> Window:
+    """The window of a queue: samples that do not show its newest consumer yet are dropped.
+
+    ``after``: so are those that are not later than this, seconds.
+    """
     row = observation.row
     if row is None:
         return Window((), 0.0, NO_TRAFFIC, 0.0, None, None, None, None)
     timeless = len(row.lengths) == 1 and row.lengths[0].at is None
     since = None if timeless else _newest_connection(observation)
-    lengths = tuple(s for s in row.lengths if _counts(s.at, since)) or row.lengths[-1:]
-    timed = tuple(s for s in row.traffic if s.at is not None and _counts(s.at, since))
+    if since is not None and row.kind is SourceKind.MANAGEMENT:
+        since += LAG
+    if after is not None:
+        since = max(after + LAG, since or 0.0)
+    lengths, timed = row.lengths, tuple([s for s in row.traffic if s.at is not None])
+    if since is not None:
+        lengths = tuple([s for s in lengths if _counts(s.at, since)]) or lengths[-1:]
+        timed = tuple([s for s in timed if _counts(s.at, since)])
     timed = _since_reset(timed)
     span, growth, ready_growth = _growth(lengths)
     rates, rates_span = _rates(timed, row.has_stats)
@@ -212,7 +233,18 @@ def look(observation: QueueObservation) -> Window:
         dropped=len(row.lengths) - len(lengths),
         hour_lengths=row.hour_lengths,
         hour_traffic=row.hour_traffic,
+        since=since,
     )
+
+
+def above(window: Window, limit: int) -> float | None:
+    """When unacked was last above a limit that it keeps now: there were more consumers then."""
+    most = limit + int(FULL_SLACK * limit)
+    if window.unacked is None or window.unacked > most:
+        return None
+    over = [s.at for s in window.lengths if s.unacked is not None and s.unacked > most]
+    at = over[-1] if over else None
+    return at if at is not None and at >= _EPOCH else None
 
 
 def busiest_minute(window: Window) -> float | None:
@@ -251,9 +283,15 @@ def _all_ack(observation: QueueObservation) -> bool:
 
 
 def quiet(window: Window) -> float:
-    """Seconds up to the last sample in which nothing was acked or delivered."""
+    """Seconds up to the last sample in which nothing was acked or delivered.
+
+    The hour counts from the newest consumer's connection on: before that nobody could have acked.
+    """
     longest = 0.0
-    for samples in (window.traffic, window.hour_traffic):
+    hour, newest = window.hour_traffic, window.since
+    if newest is not None:
+        hour = tuple([s for s in hour if _counts(s.at, newest)])
+    for samples in (window.traffic, hour):
         if not samples:
             continue
         last = samples[-1]
@@ -276,8 +314,8 @@ def _newest_connection(observation: QueueObservation) -> float | None:
     return max(times, default=None)
 
 
-def _counts(at: float | None, since: float | None) -> bool:
-    return at is None or since is None or at < EPOCH or at >= since
+def _counts(at: float | None, since: float) -> bool:
+    return at is None or at < _EPOCH or at >= since
 
 
 def _known(sample: LengthSample) -> bool:
@@ -285,6 +323,8 @@ def _known(sample: LengthSample) -> bool:
 
 
 def _growth(lengths: Sequence[LengthSample]) -> tuple[float, float | None, float | None]:
+    if len(lengths) < 2:
+        return 0.0, None, None
     timed = [s for s in lengths if s.at is not None and _known(s)]
     if len(timed) < 2:
         return 0.0, None, None
@@ -320,12 +360,24 @@ def _rates(samples: tuple[TrafficSample, ...], has_stats: bool) -> tuple[Traffic
     rates = {}
     for name in _COUNTERS:
         now = getattr(last.totals, name)
-        if now is not None:
+        if (first.at or 0.0) >= _EPOCH:
+            rates[name] = _own_rate(samples, name)
+        elif now is not None:
             # a counter that was absent had not counted anything yet
             rates[name] = (now - (getattr(first.totals, name) or 0.0)) / span
-        elif has_stats:
+        if rates.get(name) is None and now is None and has_stats:
             rates[name] = 0.0
     return Traffic(**rates), span
+
+
+def _own_rate(samples: Sequence[TrafficSample], name: str) -> float | None:
+    """By the samples that show the counter: of a minute, the broker may give each another part."""
+    known = [
+        (s.at or 0.0, total) for s in samples if (total := getattr(s.totals, name)) is not None
+    ]
+    if len(known) < 2 or known[-1][0] <= known[0][0]:
+        return None
+    return float(known[-1][1] - known[0][1]) / (known[-1][0] - known[0][0])
 
 
 def _with_zeros(rates: Traffic, has_stats: bool) -> Traffic:

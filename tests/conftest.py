@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_queue import Line, connections, eventually, queues
 from rabbitmq_node import Node, NotInstalled, find_programs, running_node
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,6 +85,19 @@ class Run:
 
 
 Advise = Callable[..., Run]
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file of this name and text for one test."""
+
+    def write(name: str, text: str) -> Path:
+        file = tmp_path / name
+        file.write_text(text)
+        return file
+
+    return write
 
 
 @pytest.fixture
@@ -111,3 +125,24 @@ def advise(cli: Advise) -> Advise:
         return cli("advise", *arguments, "--format", "json")
 
     return run
+
+
+@pytest.fixture(scope="module")
+def no_connection_left(broker: Node) -> Iterator[None]:
+    yield
+    assert eventually(lambda: not connections(broker)), "a probe's connection is left"
+
+
+@pytest.fixture
+def clean(broker: Node, no_connection_left: None) -> Iterator[Node]:
+    """The broker, which has to have the queues of before after the test."""
+    before = queues(broker)
+    yield broker
+    assert eventually(lambda: queues(broker) == before), f"left: {queues(broker) - before}"
+
+
+@pytest.fixture
+def line(broker: Node) -> Iterator[Line]:
+    made = Line(broker.ports.amqp)
+    yield made
+    made.close()

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import certificates
+
 START_SECONDS = 120
 STOP_SECONDS = 30
 #: where the broker's programs live when sbin is not in the PATH of an ordinary user
@@ -64,6 +66,9 @@ class Ports:
     epmd: int
     management: int
     prometheus: int
+    #: with TLS, where there are certificates; a client has to show one
+    amqps: int
+    management_tls: int
 
 
 class Node:
@@ -72,8 +77,10 @@ class Node:
     def __init__(self, programs: Path, home: Path) -> None:
         self.programs = programs
         self.home = home
-        self.ports = Ports(*free_ports(5))
+        self.ports = Ports(*free_ports(7))
         self.name = f"prefetch-advisor-{os.getpid()}@localhost"
+        #: ``None``: there is nothing to make them with, and no port with TLS
+        self.certificates: certificates.Certificates | None = None
         self._processes: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -120,8 +127,21 @@ class Node:
             "prometheus.tcp.ip = 127.0.0.1\n"
             f"prometheus.tcp.port = {self.ports.prometheus}\n"
             "collect_statistics_interval = 1000\n"
-            "disk_free_limit.absolute = 50MB\n"
+            "disk_free_limit.absolute = 50MB\n" + self._tls()
         )
+
+    def _tls(self) -> str:
+        self.certificates = made = certificates.make(self.home / "tls")
+        if made is None:
+            return ""
+        files = {"cacertfile": made.ca, "certfile": made.cert, "keyfile": made.key}
+        asks = {"verify": "verify_peer", "fail_if_no_peer_cert": "true"}
+        lines = [f"listeners.ssl.1 = 127.0.0.1:{self.ports.amqps}"]
+        lines += ["management.ssl.ip = 127.0.0.1"]
+        lines += [f"management.ssl.port = {self.ports.management_tls}"]
+        for where in ("ssl_options", "management.ssl"):
+            lines += [f"{where}.{name} = {value}" for name, value in {**files, **asks}.items()]
+        return "\n".join(lines) + "\n"
 
     def start(self) -> None:
         """Starts epmd and the node, and waits until both AMQP and the API answer."""

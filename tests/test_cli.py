@@ -220,7 +220,7 @@ def test_a_finding_is_explained_however_it_is_written(cli, text):
         ("unbound-prefech", "unbounded-prefetch", "no-acks"),
         ("PA1", "PA101, PA102", "PA001"),
         ("0", "PA001, PA002", "PA101"),
-        ("PA121", "PA120", "unbounded"),
+        ("PA121", "PA123", "unbounded"),
         ("zzzz", "all: prefetch-advisor explain --list", "near"),
         ("Stra\udcdfe", "'Stra\\xdfe'", "near"),
     ],

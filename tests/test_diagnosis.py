@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented import channel, connection, consumer, per_second, queue, steady
+from invented import (
+    NOW,
+    SAMPLES,
+    STEP,
+    channel,
+    connection,
+    consumer,
+    per_second,
+    queue,
+    steady,
+)
 
 THREE = [consumer(10, place) for place in range(3)]
 WORK = ("--processing-time", "20ms")
@@ -542,6 +552,125 @@ def test_a_known_processing_time_is_held_against_a_backlog_in_the_clients(judge)
     wrong = judge(hoard, [consumer(0)], "--processing-time", "20ms")
     assert "inconsistent-input" in names(wrong)
     assert wrong["recommended"]["consumers"] is None
+
+
+def work(*done: int) -> dict[str, Any]:
+    """What the queue's process did by each of the last samples; nothing before."""
+    shown = [0] * (SAMPLES - len(done)) + list(done)
+    samples = [
+        {"sample": value, "timestamp": NOW - i * STEP * 1000} for i, value in enumerate(shown[::-1])
+    ]
+    return {"reductions": shown[-1], "reductions_details": {"rate": 0.0, "samples": samples}}
+
+
+def test_a_queue_declared_again_is_not_stalled_by_the_time_before_it(judge):
+    full = {"ready": lambda i: 170 * (i > 10), "unacked": lambda i: 30 * (i > 10)}
+    counts = {"ack": steady(0), "deliver": steady(0), "publish": steady(0)}
+    young = judge(queue(steady(0), steady(0), consumers=0, **counts, **work(6217)), THREE)
+    assert young["verdict"] == "unknown"
+    assert "a few seconds ago" in young["verdict_reason"]
+    first = judge(queue(**full, **counts, **work(6217)), THREE)
+    assert (first["verdict"], first["snapshot"]) == ("at-limit", True)
+    assert "no ack rate is known" in first["verdict_reason"]
+    looked = judge(queue(**full, **counts, **work(6217, 7000, 8000)), THREE)
+    assert (looked["verdict"], looked["observed"]["samples"]) == ("at-limit", 2)
+    assert "no ack in 5 s; too short to call it stalled" in looked["verdict_reason"]
+    held = queue(steady(170), steady(30), **counts, **work(*range(1, SAMPLES + 1)))
+    assert judge(held, THREE)["verdict"] == "stalled"
+
+
+def test_a_counter_of_which_the_broker_shows_less_of_the_minute_counted_no_more(judge):
+    resting = queue(steady(0), steady(0), ack=steady(20), publish=steady(20))
+    assert judge(resting, THREE)["verdict"] == "idle"
+    resting["message_stats"]["publish_details"]["samples"].pop()
+    advice = judge(resting, THREE)
+    assert (advice["verdict"], advice["observed"]["publish_rate"]) == ("idle", 0)
+    busy = queue(**BUSY)
+    del busy["message_stats"]["ack_details"]["samples"][0]
+    advice = judge(busy, THREE)
+    assert advice["observed"]["ack_rate"] == pytest.approx(150, rel=0.01)
+
+
+def test_samples_with_more_unacked_than_its_consumers_may_hold_are_of_other_consumers(judge):
+    two = THREE[:2]
+    left = queue(unacked=lambda i: 30 if i < 6 else 20, consumers=2, **BUSY)
+    advice = judge(left, two)
+    assert advice["observed"]["samples"] == 6
+    assert any("last change of its consumers" in note for note in advice["notes"])
+    assert judge(queue(unacked=steady(20), consumers=2, **BUSY), two)["observed"]["samples"] == 13
+    going = judge(queue(unacked=steady(30), consumers=3, **BUSY), two)
+    assert going["recommended"]["consumers"] is None
+    assert "changed while they were listed" in going["recommended"]["consumers_reason"]
+
+
+def test_a_queue_of_which_nothing_is_known_yet_is_no_bug(judge):
+    counts = {"ack": steady(0), "publish": steady(0)}
+    bare = queue(steady(0), steady(0), consumers=0, **counts, **work(6217))
+    advice = judge(bare, [], "--processing-time", "5ms")
+    assert (advice["verdict"], advice["recommended"]["consumers"]) == ("unknown", None)
+
+
+def test_redeliveries_that_are_all_acked_are_no_more_work(judge):
+    kept = queue(**BUSY, deliver=per_second(150), redeliver=per_second(50))
+    assert judge(kept, THREE)["offered_load"] == pytest.approx(3.6, rel=0.01)
+    requeued = queue(**BUSY, deliver=per_second(200), redeliver=per_second(50))
+    assert judge(requeued, THREE)["offered_load"] == pytest.approx(3.6, rel=0.01)
+
+
+def test_a_node_that_was_restarted_was_not_idle_before(judge):
+    zeros = queue(steady(0), steady(0), consumers=1, ack=steady(0), publish=steady(0), **work(1, 2))
+    restarted = judge(zeros, [consumer(10)])
+    assert restarted["observed"]["window"] == 0
+    assert "60 s" not in restarted["verdict_reason"]
+    idle = judge({**zeros, **work(*range(1, SAMPLES + 1))}, [consumer(10)])
+    assert (idle["verdict"], idle["observed"]["window"]) == ("idle", 60)
+
+
+def test_consumers_that_are_listed_and_not_counted_yet_leave_it_open(judge):
+    came = judge(queue(steady(500), steady(0), consumers=0, ack=steady(0)), THREE)
+    assert came["verdict"] == "unknown"
+    assert "just came: 3 listed, 0 counted yet" in came["verdict_reason"]
+    assert judge(queue(steady(500), steady(0), consumers=0), [])["verdict"] == "no-consumers"
+
+
+def test_no_count_of_consumers_comes_from_a_history_of_seconds(judge):
+    for samples, enough in ((2, False), (3, False), (4, True), (13, True)):
+        advice = judge(queue(**BUSY, samples=samples), THREE)
+        assert advice["verdict"] == "processing-bound", samples
+        assert (advice["recommended"]["consumers"] is not None) == enough, samples
+        assert ("add-consumers" in names(advice)) == enough, samples
+        if not enough:
+            assert "ask again in" in advice["recommended"]["consumers_reason"]
+    one = judge(queue(ack=per_second(150), samples=3, **work(5, 6, 7)), THREE)
+    assert "add-consumers" not in names(one)
+    given = judge(queue(**BUSY, samples=2), THREE, "--arrival-rate", "180/s")
+    assert given["recommended"]["consumers"] == 5
+
+
+def test_a_consumer_that_just_came_does_not_make_the_others_unequal(judge):
+    """Its channel shows a part of the last seconds' acks."""
+    two = [consumer(10, place) for place in range(2)]
+    held = [channel(0, unacked=10, ack_rate=50.0), channel(1, unacked=10, ack_rate=12.0)]
+    for age, found in ((12, False), (3600, True)):
+        joined = [connection(0), connection(1, connected_at=NOW - age * 1000)]
+        full = queue(unacked=steady(20), consumers=2, ack=per_second(62), publish=per_second(92))
+        advice = judge(full, two, channels=held, connections=joined)
+        assert advice["observed"]["full_share"] == 1, age
+        assert ("unequal-consumers" in names(advice)) == found, age
+
+
+def test_no_count_of_consumers_comes_from_flows_that_contradict_each_other(judge):
+    flows = {"ack": per_second(122), "publish": per_second(189)}
+    short = judge(queue(steady(900), **flows, samples=5), THREE)
+    assert short["recommended"]["consumers"] is None
+    assert "add-consumers" not in names(short)
+    reason = short["recommended"]["consumers_reason"]
+    assert "189/s published and 122/s gone do not fit a growth by 0/s" in reason
+    fits = judge(queue(per_second(67, 900), **flows, samples=5), THREE)
+    assert fits["recommended"]["consumers"] is not None
+    # over the whole minute such messages expired or were dropped
+    settled = judge(queue(steady(900), **flows), THREE)
+    assert settled["recommended"]["consumers"] is not None
 
 
 def test_zeros_from_before_a_queue_was_there_are_no_history(judge):

@@ -7,7 +7,10 @@ from conftest import ROOT
 
 from prefetch_advisor.findings import (
     RULES,
+    apps,
+    broker_files,
     buffers,
+    celery,
     consumers,
     declared,
     document,
@@ -22,7 +25,7 @@ from prefetch_advisor.findings.rule import Rule
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers, source, declared, buffers)
+        for module in (inputs, consumers, source, declared, celery, apps, broker_files, buffers)
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

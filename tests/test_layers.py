@@ -33,11 +33,16 @@ SOURCES_IMPORT = {"errors", "units", "model", "sources"}
 PART_OF = {
     "commands": "cli",
     "bootstrap": "engine",
+    "ending": "errors",
     "feeding": "engine",
     "inference": "engine",
     "limits": "estimate",
     "bounds": "sizing",
+    "client_cost": "estimate",
     "dispatch": "engine",
+    "spread": "statistics",
+    "draws": "statistics",
+    "simulate": "advise",
     "waiting": "sizing",
     "unequal": "diagnosis",
     "sizing_async": "sizing",
@@ -53,6 +58,9 @@ PART_OF = {
     "probe_failures": "advise",
     "probe_queue": "advise",
     "probe_run": "advise",
+    "probe_session": "advise",
+    "bench": "advise",
+    "bench_run": "advise",
     "probe_stop": "advise",
     "processes": "units",
     "ranges": "units",
@@ -63,6 +71,7 @@ PART_OF = {
     "silence": "diagnosis",
     "streams": "diagnosis",
     "sizing_words": "sizing",
+    "unjudged": "diagnosis",
 }
 #: packages that only one module imports
 DOORS = {
@@ -70,6 +79,7 @@ DOORS = {
     "requests": {"prefetch_advisor.sources.http"},
     "rich": {"prefetch_advisor.reports.table"},
     "scipy": {"prefetch_advisor.statistics"},
+    "yaml": {"prefetch_advisor.lint.kinds.yaml_text"},
 }
 #: importing these costs more than answering ``--help``
 HEAVY = ("numpy", "scipy", "rich", "requests", "pika", "yaml")

@@ -17,8 +17,9 @@ from workload import QUEUES
 
 pytestmark = pytest.mark.broker
 
-#: the history asked for, and a little: every sample is then younger than the last consumer
-WARM_UP_SECONDS = 67
+#: the history asked for, the lag of what the API shows, and a step of it: every sample is then of
+#: a time when the last consumer was there
+WARM_UP_SECONDS = 77
 HISTORY = "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
 API = {
     "queues": f"/api/queues?{HISTORY}",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shlex
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -187,8 +190,13 @@ def test_a_file_that_cannot_be_written_is_named(cli, tmp_path, target):
     assert not list(tmp_path.iterdir())
 
 
-def interrupted(text, *arguments, program=START, ready=0.0):
-    """The exit code and output of a command that gets ``text``, then Ctrl-C."""
+def unread(pipe):
+    """Whether bytes of a pipe have not been read yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, struct.pack("i", 0)))[0] > 0
+
+
+def interrupted(text, *arguments, program=START, ready=0.0, number=signal.SIGINT):
+    """The exit code and output of a command that gets ``text``, then a signal: Ctrl-C."""
     child = subprocess.Popen(
         [sys.executable, "-c", program, "advise", *arguments],
         cwd=ROOT,
@@ -199,12 +207,16 @@ def interrupted(text, *arguments, program=START, ready=0.0):
     assert child.stdin is not None
     child.stdin.write(text.encode())
     child.stdin.flush()
-    time.sleep(ready)
-    # until it waits for more, and while it does
+    if ready:
+        until = time.monotonic() + 30
+        while time.monotonic() < until and unread(child.stdin):
+            time.sleep(0.02)
+        time.sleep(ready)
+    # until it waits for more, and while it does; one that is ready needs it once
     for _ in range(100):
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         try:
-            out, err = child.communicate(timeout=0.1)
+            out, err = child.communicate(timeout=30 if ready else 0.1)
         except subprocess.TimeoutExpired:
             continue
         return child.returncode, out.decode(), err.decode()
@@ -234,6 +246,55 @@ def test_an_interrupted_input_is_said_to_be_that(text, arguments, said):
     if out:
         assert [queue["queue"] for queue in json.loads(out)["queues"]] == ["a"]
     assert bool(out) == ("the report" in said)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_other_signals_end_a_pipe_as_ctrl_c_does(number, code, tmp_path):
+    report = tmp_path / "report.json"
+    options = ["--format", "json", "-o", str(report)]
+    text = "queue,processing_ms\na,5\n"
+    ended, out, err = interrupted(text, *options, ready=1.0, number=number)
+    assert (ended, out) == (code, "")
+    assert err.splitlines()[-1].endswith("the report covers what was read until then")
+    assert [queue["queue"] for queue in json.loads(report.read_text())["queues"]] == ["a"]
+    assert list(tmp_path.iterdir()) == [report]
+
+
+#: waits for ever in the middle of the work, with the signal ignored or not
+WAITS = """
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from prefetch_advisor.commands import advise
+def wait(*_arguments, **_options):
+    print("ready", flush=True)
+    time.sleep(60)
+advise.combine = wait
+from prefetch_advisor.cli import console
+sys.argv[1:] = ["advise", sys.argv[1]]
+console()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_in_the_middle_of_the_work_ends_it_with_one_line(number, code):
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS, FILE],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        # ignored before, as nohup does it, so ignored now
+        child.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        assert child.poll() is None
+        child.send_signal(number)
+        out, err = child.communicate(timeout=10)
+    assert (child.returncode, out, err) == (code, "", "prefetch-advisor: interrupted\n")
 
 
 #: an import that Ctrl-C ends

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 import pika
 import pytest
 from conftest import ROOT
+from own_queue import SETTLE, eventually, later, queues
 from rabbitmq_node import Node, free_ports
 
 from prefetch_advisor.commands import probe as command
@@ -29,6 +29,7 @@ from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.probe import (
     BATCH,
     DRAINED_LEAST,
+    LEAST_CYCLES,
     ProbePlan,
     ProbeResult,
     Readings,
@@ -60,113 +61,10 @@ OPTIONS: dict[str, Any] = {
     "format_": "table",
     "output": None,
 }
-#: seconds that the broker may take to notice what is gone
-SETTLE = 15.0
-RUNNER = """
-import json, sys
-from prefetch_advisor.commands import probe
-try:
-    sys.exit(probe.run(probe.build(json.loads(sys.argv[1]))))
-except KeyboardInterrupt:
-    sys.exit(130)
-"""
 
 
 def plan(port: int, **changes: Any) -> ProbePlan:
     return replace(ProbePlan(parse(f"amqp://localhost:{port}"), duration=1.0), **changes)
-
-
-def queues(broker: Node) -> set[str]:
-    return {queue["name"] for queue in json.loads(broker.get("/api/queues?columns=name"))}
-
-
-def connections(broker: Node) -> list[str]:
-    """The probe's, as the broker itself lists them, without the delay of its statistics."""
-    listed = broker.rabbitmqctl("-q", "list_connections", "client_properties")
-    return [line for line in listed.splitlines() if "prefetch-advisor probe" in line]
-
-
-def eventually(holds: Callable[[], bool], seconds: float = SETTLE) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-@pytest.fixture(scope="module")
-def no_connection_left(broker: Node) -> Iterator[None]:
-    yield
-    assert eventually(lambda: not connections(broker)), "a probe's connection is left"
-
-
-@pytest.fixture
-def clean(broker: Node, no_connection_left: None) -> Iterator[Node]:
-    """The broker, which has to have the queues of before after the test."""
-    before = queues(broker)
-    yield broker
-    assert eventually(lambda: queues(broker) == before), f"left: {queues(broker) - before}"
-
-
-class Line:
-    """A TCP path to a port that can be cut, or go silent, while it is in use."""
-
-    def __init__(self, port: int) -> None:
-        self._target = port
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._ends: list[socket.socket] = []
-        self._silent = threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._target))
-                self._ends += [near, far]
-                for pair in ((near, far), (far, near)):
-                    threading.Thread(target=self._copy, args=pair, daemon=True).start()
-
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
-                if not self._silent.is_set():
-                    target.sendall(data)
-
-    def silence(self) -> None:
-        self._silent.set()
-
-    def refuse(self) -> None:
-        """No new connections."""
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def cut(self) -> None:
-        """End the connections there are."""
-        for end in self._ends:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self.refuse()
-        self.cut()
-
-
-@pytest.fixture
-def line(broker: Node) -> Iterator[Line]:
-    made = Line(broker.ports.amqp)
-    yield made
-    made.close()
-
-
-def later(seconds: float, *steps: Callable[[], None]) -> None:
-    timer = threading.Timer(seconds, lambda: [step() for step in steps])
-    timer.daemon = True
-    timer.start()
 
 
 def refusal(wanted: ProbePlan) -> str:
@@ -442,44 +340,70 @@ def test_a_name_that_is_free_is_used(clean, kind):
     assert measure(wanted).rtt.count == 100
 
 
-@pytest.mark.broker
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("kind", ["classic", "quorum"])
-def test_a_signal_ends_it_soon_and_cleans_up(clean, kind, number):
-    options = {
-        **OPTIONS,
-        "uri": f"amqp://localhost:{clean.ports.amqp}",
-        "queue_type": kind,
-        "queue_name": "under way",
-        "duration": 60.0,
-        "count": 10**6,
-    }
+@contextlib.contextmanager
+def probing(clean: Node, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The command while it measures, for a minute unless it is ended, on the queue "under way"."""
+    command_line = [sys.executable, "-m", "prefetch_advisor", "probe", "--duration", "60s"]
+    command_line += ["--uri", f"amqp://localhost:{clean.ports.amqp}", "--count", "100000"]
     with subprocess.Popen(
-        [sys.executable, "-c", RUNNER, json.dumps(options)],
+        [*command_line, "--queue-name", "under way", "--format", "json", *options],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell that started the tests in the background may have it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         try:
             assert eventually(lambda: "under way" in queues(clean))
-            time.sleep(0.3)
-            sent = time.monotonic()
-            process.send_signal(number)
-            out, err = process.communicate(timeout=SETTLE)
+            yield process
         finally:
             process.kill()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+@pytest.mark.parametrize("kind", ["classic", "quorum"])
+def test_a_signal_ends_it_soon_with_what_was_measured_and_cleans_up(clean, kind, number, code):
+    with probing(clean, "--queue-type", kind) as process:
+        time.sleep(0.5)
+        sent = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=SETTLE)
     assert time.monotonic() - sent < 5
-    assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGTERM)
-    if number == signal.SIGINT:
-        assert "round trip" in out
-        assert "covers what was measured until then" in err
-    else:
-        assert out == ""
-    assert "Traceback" not in err
+    assert process.returncode == code
+    document = json.loads(out)
+    assert document["interrupted"] is True
+    assert document["rtt"]["count"] >= LEAST_CYCLES
+    assert document["warm_up"] + document["rtt"]["count"] < 100_000
+    assert 0 < document["elapsed"] < 10
+    assert err.splitlines()[-1].endswith(
+        "interrupted: the report covers what was measured until then"
+    )
     # a quorum queue by then is gone too, not only once it expires
     assert "under way" not in queues(clean)
+
+
+@pytest.mark.broker
+def test_a_signal_before_there_are_cycles_is_an_interrupt_and_cleans_up(clean, slow_ports):
+    # a message takes its time on the slow path: hardly a cycle is done in 50 ms
+    uri = f"amqp://localhost:{slow_ports[0]}"
+    with probing(clean, "--queue-type", "quorum", "--uri", uri) as process:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=SETTLE)
+    assert (process.returncode, out) == (143, "")
+    assert err.splitlines()[-1] == "prefetch-advisor: interrupted"
+    assert "under way" not in queues(clean)
+
+
+@pytest.mark.broker
+def test_advice_that_was_to_use_a_probe_is_not_given_where_that_is_stopped(clean):
+    later(0.5, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        measure_round_trip(plan(clean.ports.amqp, duration=60.0, count=10**6))
 
 
 @pytest.mark.broker
@@ -625,41 +549,12 @@ def test_the_command_reports_on_standard_output_and_says_whom_it_asks(
 # --- TLS
 
 
-@pytest.fixture(scope="module")
-def tls_port(broker: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """A TLS port of the broker, and the directory of its certificates."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
+@pytest.fixture
+def tls_port(broker: Node) -> tuple[int, Path]:
+    """The TLS port of the broker, and the directory of its certificates."""
+    if broker.certificates is None:
         pytest.skip("no openssl to make certificates with")
-    home = tmp_path_factory.mktemp("tls")
-    (home / "names").write_text("subjectAltName=DNS:localhost\n")
-    for command_line in (
-        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=tests",
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out request -subj /CN=localhost",
-        "x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names"
-        " -out cert.pem",
-    ):
-        subprocess.run(
-            [openssl, *command_line.split()], cwd=home, check=True, capture_output=True, timeout=60
-        )
-    (port,) = free_ports(1)
-    files = "".join(
-        f'{{{option},"{home / name}"}},'
-        for option, name in (
-            ("certfile", "cert.pem"),
-            ("keyfile", "key.pem"),
-            ("cacertfile", "ca.pem"),
-        )
-    )
-    where = f'{{"127.0.0.1",{port}}}'
-    asks = "{verify,verify_peer},{fail_if_no_peer_cert,true}"
-    broker.rabbitmqctl(
-        "eval",
-        "{ok,_}=application:ensure_all_started(ssl),"
-        f"ok=rabbit_networking:start_ssl_listener({where},[{files}{asks}],2).",
-    )
-    yield port, home
-    broker.rabbitmqctl("eval", f"rabbit_networking:stop_tcp_listener({where}).")
+    return broker.ports.amqps, broker.certificates.home
 
 
 @pytest.mark.broker
@@ -680,6 +575,7 @@ def test_what_is_wrong_with_tls_is_said(broker, tls_port):
     cert = f"certfile={home / 'cert.pem'}&keyfile={home / 'key.pem'}"
     for uri, said in (
         (f"amqps://localhost:{port}?{cert}", "certificate of localhost:"),
+        (f"amqps://localhost:{port}?cacertfile={home / 'other.pem'}&{cert}", "is not accepted"),
         (f"amqps://127.0.0.1:{port}?{ca}&{cert}", "IP address mismatch"),
         (f"amqps://localhost:{port}?{ca}", "client certificate"),
         (f"amqp://localhost:{port}", "or amqps:// is its scheme"),

@@ -312,6 +312,37 @@ def test_consumers_of_pika_and_aio_pika_are_timed_on_a_broker(broker, advise, tm
 
 
 @pytest.mark.broker
+def test_what_is_recorded_tells_how_fast_a_full_consumer_of_pika_is(broker, advise, tmp_path):
+    """The ack is timed, and with it all that the client does between two messages at hand."""
+    connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", broker.ports.amqp))
+    channel = connection.channel()
+    channel.queue_declare("recorded full")
+    count = 1_500
+    for _ in range(count + 50):
+        channel.basic_publish("", "recorded full", b"x" * 100)
+    recorder = Recorder(tmp_path / "t.csv")
+    ends: list[float] = []
+
+    def handle(channel, method, _properties, _body):
+        start = time.perf_counter()
+        while time.perf_counter() - start < 0.001:
+            pass
+        channel.basic_ack(method.delivery_tag)
+        ends.append(time.perf_counter())
+        if len(ends) == count:
+            channel.stop_consuming()
+
+    channel.basic_qos(prefetch_count=10)
+    channel.basic_consume("recorded full", recorder.pika(handle, "full"))
+    channel.start_consuming()
+    connection.close()
+    broker.rabbitmqctl("delete_queue", "recorded full")
+    assert recorder.flush()
+    processing = advise(recorder.path, "--rtt", "1ms").only["processing_time"]
+    assert 1 / processing["mean"] == pytest.approx((count - 1) / (ends[-1] - ends[0]), rel=0.03)
+
+
+@pytest.mark.broker
 def test_tasks_of_a_celery_worker_are_timed_by_recorder_and_log(broker, advise, tmp_path):
     (tmp_path / "app.py").write_text(
         "import time\nfrom celery import Celery\n"

@@ -9,7 +9,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
 from prefetch_advisor.model.advice import Report, Severity
 from prefetch_advisor.model.observation import Intake, QueueKey, QueueObservation
+from prefetch_advisor.model.record import record
 from prefetch_advisor.processes import in_halves, worth_splitting
 from prefetch_advisor.reports import REPORTS
 from prefetch_advisor.reports.names import quoted
@@ -34,7 +35,7 @@ from prefetch_advisor.units import plural
 STDIN = STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AdviseOptions:
     """Everything the command line said."""
 
@@ -67,6 +68,8 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         ("--queue-pattern", (options["queue_pattern"],)),
         ("--vhost", (options["vhost"],)),
         ("--output", (options["output"],)),
+        ("--columns", (options["columns"],)),
+        ("--queue-label", (options["queue_label"],)),
     ):
         if "" in values:
             raise UsageError(f"{name} is empty: give a value, or leave the option out")
@@ -81,7 +84,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         inputs=options["inputs"],
         live=live.build(options),
         probe=options["rtt"] == PROBE,
-        reading=InputOptions(kind=options["kind"], unit=options["unit"], strict=options["strict"]),
+        reading=_reading(options),
         interval=options["interval"],
         selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
@@ -92,6 +95,7 @@ def build(options: dict[str, Any]) -> AdviseOptions:
             batch=options["batch"],
             message_bytes=options["message_bytes"],
             consumer_timeout=options["consumer_timeout"],
+            client_cost=options["client_cost"],
             arrival_rate=options["arrival_rate"],
             cv=options["cv"],
         ),
@@ -110,6 +114,16 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         all_queues=options["all_queues"],
         client=options["client"],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
+    )
+
+
+def _reading(options: dict[str, Any]) -> InputOptions:
+    return InputOptions(
+        kind=options["kind"],
+        unit=options["unit"],
+        strict=options["strict"],
+        columns=tuple(options["columns"].split(",")) if options["columns"] else (),
+        queue_label=options["queue_label"],
     )
 
 

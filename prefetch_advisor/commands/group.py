@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from prefetch_advisor.commands import stdio
+from prefetch_advisor.commands.bench_options import bench_options
 from prefetch_advisor.commands.init_options import init_options
 from prefetch_advisor.commands.lint_options import lint_options
 from prefetch_advisor.commands.live_options import live, tls
@@ -22,6 +23,8 @@ from prefetch_advisor.commands.option_types import (
     rate,
     round_trip,
 )
+from prefetch_advisor.commands.reading_options import reading
+from prefetch_advisor.commands.simulate_options import simulate_options
 from prefetch_advisor.commands.written import PROGRAM, Group, print_version
 from prefetch_advisor.errors import ExitCode
 
@@ -48,7 +51,7 @@ def cli(context: click.Context) -> int:
     """Tell, for each RabbitMQ queue, which prefetch and how many consumers to run, and why.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 wrong usage; 3 could not run (input
-    unreadable, no queue matched); 4 a bug; 130 interrupted.
+    unreadable, no queue matched); 4 a bug; 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP.
     """
     if context.invoked_subcommand is None:
         stdio.say(context.get_help())
@@ -58,12 +61,7 @@ def cli(context: click.Context) -> int:
 
 @cli.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
-@click.option(
-    "--from",
-    "kind",
-    type=click.Choice(["timings", "rabbitmqctl", "management"]),
-    help="What the inputs are, where their content does not tell.",
-)
+@reading
 @click.option(
     "--queue", "queues", multiple=True, metavar="NAME", help="Only this queue; repeatable."
 )
@@ -76,6 +74,13 @@ def cli(context: click.Context) -> int:
     type=duration(),
     metavar="TIME",
     help="From the start of the handler until its ack, such as 5ms.",
+)
+@click.option(
+    "--client-cost",
+    type=duration(zero=True),
+    metavar="TIME",
+    help="What the client spends on a message and no handler's timer sees, to be added; 0s if the "
+    "ack is timed.  [default: taken as 0s]",
 )
 @click.option(
     "--rtt",
@@ -162,16 +167,6 @@ def cli(context: click.Context) -> int:
     help="Work the present backlog off within this time, such as 10min.",
 )
 @click.option(
-    "--unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Unit of times that carry none."
-)
-@click.option(
-    "--interval",
-    type=duration(),
-    metavar="TIME",
-    help="Time between inputs that show the same queues again, such as 5s.",
-)
-@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be read.")
-@click.option(
     "--format",
     "format_",
     type=click.Choice(["table", "json", "csv", "markdown"]),
@@ -211,10 +206,10 @@ def advise(**options: Any) -> int:
     guest, or rabbitmqctl where nothing listens there. Nothing is ever changed on it.
 
     INPUT is any number of files, or - for standard input: message timings (CSV, TSV, JSON lines, a
-    column of numbers), rabbitmqctl list_queues, list_consumers and list_channels output, and saved
-    management API answers (/api/queues, /api/consumers, /api/channels, /api/connections,
-    /api/nodes, /api/overview). What each is shows from its content. Standard input is read by
-    itself when it is a pipe or a file and no INPUT is given.
+    column of numbers), lists of rabbitmqctl (list_queues, list_consumers, list_channels) and of
+    rabbitmqadmin, and saved management API answers (/api/queues, /api/consumers, /api/channels,
+    /api/connections, /api/nodes, /api/overview). What each is shows from its content. Standard
+    input is read by itself when it is a pipe or a file and no INPUT is given.
     """
     from prefetch_advisor.commands import advise as command
 
@@ -279,6 +274,33 @@ def probe(**options: Any) -> int:
     install 'prefetch-advisor[amqp]'.
     """
     from prefetch_advisor.commands import probe as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@simulate_options
+def simulate(**options: Any) -> int:
+    """Simulate what a prefetch and a number of consumers would make of a queue.
+
+    Messages are dealt to consumers as RabbitMQ does it. What they take is said by --tasks, by a
+    file of --timings, or by --processing-time and a distribution; no broker is asked.
+    """
+    from prefetch_advisor.commands import simulate as command
+
+    return command.run(command.build(options))
+
+
+@cli.command()
+@bench_options
+def bench(**options: Any) -> int:
+    """Measure throughput at several prefetches on a broker, beside what the model predicts.
+
+    One consumer on a temporary queue of its own that never empties, which is removed whatever
+    happens. Nothing else on the broker is touched. Needs pika: pip install
+    'prefetch-advisor[amqp]'.
+    """
+    from prefetch_advisor.commands import bench as command
 
     return command.run(command.build(options))
 

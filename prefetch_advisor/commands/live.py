@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from prefetch_advisor.commands import output
@@ -15,15 +15,18 @@ from prefetch_advisor.commands.selection import Selection
 from prefetch_advisor.errors import AdvisorError, UsageError
 from prefetch_advisor.model.figures import FigureSource, RoundTrip
 from prefetch_advisor.model.observation import Intake
-from prefetch_advisor.sources.connection import Connection, resolve
+from prefetch_advisor.model.record import record
 from prefetch_advisor.units import duration
+
+if TYPE_CHECKING:
+    from prefetch_advisor.sources.connection import Connection
 
 #: seconds that rabbitmqctl is sampled unless said otherwise
 WINDOW = 30.0
 _CONNECT_TIMEOUT = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveOptions:
     """Everything the command line said of a running broker."""
 
@@ -72,6 +75,8 @@ def connection(options: LiveOptions) -> Connection:
     Raises:
         UsageError, InputError: settings that cannot be meant.
     """
+    from prefetch_advisor.sources.connection import resolve
+
     return resolve(options.settings, os.environ, Path.home())
 
 

@@ -105,7 +105,7 @@ def run(options: ProbeOptions) -> int:
 
     Raises:
         AdvisorError: the broker cannot be probed, an unwritable file.
-        KeyboardInterrupt: interrupted, and all is clean.
+        KeyboardInterrupt: interrupted before there was anything to report, and all is clean.
     """
     # here: --help needs no client, and no numpy
     from prefetch_advisor.probe_run import measure

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefetch_advisor.errors import NoQueueError
 from prefetch_advisor.model.observation import Intake, QueueObservation
+from prefetch_advisor.model.record import record
 from prefetch_advisor.reports.escape import escaped, visible
 from prefetch_advisor.reports.names import listed, quoted
 
@@ -16,7 +17,7 @@ _NEAR = 5
 _NAMES_NO_QUEUE = ("channels", "connections")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """Which queues are wanted."""
 
@@ -74,14 +75,18 @@ def select(
     """
     if not queues:
         raise NoQueueError(_no_queue(intakes))
-    there = [q for q in queues if selection.vhost is None or q.key.vhost == selection.vhost]
+    there: Sequence[QueueObservation] = queues
+    if selection.vhost is not None:
+        there = [q for q in queues if q.key.vhost == selection.vhost]
     if selection.vhost is not None and not there:
         raise NoQueueError(_no_vhost(selection.vhost, {q.key.vhost for q in queues}))
     names = {q.key.name for q in there}
     for wanted in selection.queues:
         if wanted not in names:
             raise NoQueueError(f"no queue is called {quoted(wanted)}{_near(wanted, names)}")
-    chosen = [q for q in there if not selection.queues or q.key.name in selection.queues]
+    chosen = there
+    if selection.queues:
+        chosen = [q for q in there if q.key.name in selection.queues]
     if selection.pattern is not None:
         pattern = re.compile(selection.pattern)
         among = len(chosen)

@@ -3,7 +3,16 @@
 import difflib
 import re
 
-from prefetch_advisor.findings import buffers, consumers, declared, inputs, source
+from prefetch_advisor.findings import (
+    apps,
+    broker_files,
+    buffers,
+    celery,
+    consumers,
+    declared,
+    inputs,
+    source,
+)
 from prefetch_advisor.findings.rule import Rule
 
 #: in code order
@@ -40,6 +49,10 @@ RULES: tuple[Rule, ...] = (
     consumers.ABOVE_LIMIT,
     consumers.UNUSED_QOS,
     consumers.LATE_QOS,
+    consumers.REDELIVERIES,
+    consumers.NOTHING_DELIVERED,
+    consumers.PREFETCH_GROWS,
+    consumers.POLLED_TOO,
     source.QOS_AFTER_CONSUME,
     source.QOS_WITH_AUTO_ACK,
     source.CONSUME_WITHOUT_QOS,
@@ -71,6 +84,9 @@ RULES: tuple[Rule, ...] = (
     declared.STREAM_NEEDS_PREFETCH,
     declared.EARLY_ACK,
     declared.ABOVE_PROTOCOL,
+    *celery.RULES,
+    *apps.RULES,
+    *broker_files.RULES,
     buffers.UNBOUNDED_HANDOFF,
 )
 

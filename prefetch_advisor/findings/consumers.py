@@ -112,7 +112,8 @@ ACK_TIMEOUT_RISK = Rule(
     "The clock of the delivery acknowledgement timeout starts at delivery: the last message of a "
     "full buffer waits for all those before it. When it runs out, the channel is closed (from 4.3 "
     "on, quorum queues only, the messages go back) and everything unacked is delivered again.",
-    "Lower the prefetch to the advised value, or raise the queue's timeout (consumer-timeout).",
+    "Lower the prefetch to the advised value; raise the queue's timeout (consumer-timeout) only "
+    "where a single task takes that long.",
     "prefetch 100 of 30 s each, consumer_timeout 30 min",
     "prefetch 1 of 30 s each",
     CONSUMERS + "#acknowledgement-timeout",
@@ -135,7 +136,7 @@ QUORUM_2000 = Rule(
     Severity.WARNING,
     "Prefetch 0 on a quorum queue is a limit of 2,000, not unlimited.",
     "2,000 messages in one process are rarely meant, and the broker lists the consumer as 0.",
-    "Set the advised prefetch.",
+    "Set a prefetch: --processing-time and --rtt give the advised one.",
     "channel.basic_consume('orders', handle)  # a quorum queue",
     "channel.basic_qos(prefetch_count=20)\nchannel.basic_consume('orders', handle)",
     DOCS + "quorum-queues",
@@ -289,4 +290,54 @@ LATE_QOS = Rule(
     "channel.basic_consume('tasks', handle)\nchannel.basic_qos(prefetch_count=5)",
     "channel.basic_qos(prefetch_count=5)\nchannel.basic_consume('tasks', handle)",
     PREFETCH,
+)
+REDELIVERIES = Rule(
+    "PA130",
+    "many-redeliveries",
+    Severity.WARNING,
+    "A good part of the deliveries are redeliveries.",
+    "A consumer that crashes, or closes its channel after each message, gives back all that it had "
+    "prefetched. That work is done again, and each delivery counts against the delivery limit: one "
+    "bad message takes its prefetched neighbours with it to the dead letters.",
+    "Keep channels open, reject what cannot be handled, and lower the prefetch: with 1, a crash "
+    "costs one message.",
+    "prefetch 50, x-delivery-limit 3, a handler that now and then kills its process",
+    "prefetch 1 or 2, and basic_nack(tag, requeue=False) for what cannot be handled",
+    DOCS + "quorum-queues#poison-message-handling",
+)
+NOTHING_DELIVERED = Rule(
+    "PA131",
+    "nothing-delivered",
+    Severity.WARNING,
+    "Messages are ready, consumers have room, and none is delivered to them.",
+    "A client that does not read its socket, a blocked callback or a consumer that only the broker "
+    "still believes in: no prefetch and no number of such consumers moves a message.",
+    "Look at the client: is its connection read, do heartbeats pass? Restart it if not.",
+    "56,000 ready, 1 consumer with prefetch 10, 0 unacked, 0 delivered in a minute",
+    "a client whose I/O runs beside its handlers: 56,000 ready, 10 unacked, 40/s delivered",
+    CONSUMERS,
+)
+PREFETCH_GROWS = Rule(
+    "PA132",
+    "prefetch-grows",
+    Severity.WARNING,
+    "The prefetch of a channel rises while it consumes.",
+    "Something raises it as it runs, as Celery does for each task with an ETA or countdown that a "
+    "worker holds: it is no bound then, and above 65,535 it is switched off altogether.",
+    "Keep delayed tasks in a queue of their own, or delay them in the broker.",
+    "a worker at prefetch 16 that holds 4,000 tasks with an ETA: its limit stands at 4,016",
+    "tasks with an ETA in a queue of their own, and a limit of 16 that stays",
+    PREFETCH,
+)
+POLLED_TOO = Rule(
+    "PA133",
+    "polled-beside-consumers",
+    Severity.INFO,
+    "Messages are fetched with basic.get from a queue that has consumers.",
+    "What is fetched is under no prefetch and misses from the consumers' share; deliver_get counts "
+    "both. It may be a person at the management UI, a health check, or a client that polls.",
+    "Let the pollers consume too, or give them a queue of their own.",
+    "3 consumers and a cron job that calls basic_get until the queue is empty",
+    "4 consumers, or the cron job on a queue of its own",
+    CONSUMERS + "#polling",
 )

@@ -1,8 +1,7 @@
 """The type of a finding's catalogue entry, and the broker documentation they link to."""
 
-from dataclasses import dataclass
-
 from prefetch_advisor.model.advice import Finding, Severity
+from prefetch_advisor.model.record import record
 
 DOCS = "https://www.rabbitmq.com/docs/"
 PREFETCH = DOCS + "consumer-prefetch"
@@ -10,7 +9,7 @@ CONFIRMS = DOCS + "confirms"
 CONSUMERS = DOCS + "consumers"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """What a finding means; an instance adds its subject, its numbers and what to do."""
 

@@ -12,6 +12,7 @@ from prefetch_advisor.units import duration, percent, size
 
 #: the share of the ack timeout from which it is a risk
 _MARGIN = 0.5
+_LONGER = "Raise the queue's timeout (consumer-timeout) above the longest task, or split it."
 _BY_BOUND = {
     "memory": rules.MEMORY_OVER_BUDGET,
     "ack-timeout": rules.ACK_TIMEOUT_RISK,
@@ -33,7 +34,9 @@ def clash_of(name: str, low: Bound, high: Bound) -> Finding:
         f"at least {low.value:,} is needed ({low.words}), at most {high.value:,} allowed"
         f" ({high.words})"
     )
-    return rule.finding(name, message, None, Severity.ERROR)
+    # one task alone is too long: no prefetch helps
+    alone = (high.name, low.name) == ("ack-timeout", "concurrency")
+    return rule.finding(name, message, _LONGER if alone else None, Severity.ERROR)
 
 
 def batch(judged: Judged) -> Iterator[Finding]:
@@ -41,7 +44,9 @@ def batch(judged: Judged) -> Iterator[Finding]:
     if size_ < 2 or not present or present > size_ or judged.conflict is not None:
         return
     if present < size_:
-        message = f"prefetch {present} never fills a batch of {size_}: nothing is ever acked"
+        message = f"prefetch {present} never fills a batch of {size_}: "
+        flows = bool(judged.case.window.departures)
+        message += "what is acked waits for a timer" if flows else "nothing is ever acked"
         yield rules.BATCH_NOT_BELOW.finding(judged.name, message, None, Severity.ERROR)
     else:
         message = f"prefetch {present}, acks for {size_} messages together"
@@ -71,14 +76,35 @@ def ack_timeout(judged: Judged) -> Iterator[Finding]:
     if any(c.row.ack == "auto" for c in judged.case.force.active):
         return
     slow = slow_time(processing, judged.outcome.scattered is not None)
-    prefetch = present or k
+    endless = bool(judged.case.force.unlimited)
+    held = _each_holds(judged) if endless else present
+    prefetch = held or k
     longest = max(0.0, prefetch / k - 1) * processing.mean + slow
     if longest < _MARGIN * timeout.value:
         return
-    buffer = f"behind the others of prefetch {present}" if present and present > k else "at work"
+    waits = prefetch > k
+    buffer = "at work"
+    if waits:
+        among = f"{held:,} in one unlimited consumer" if endless else f"prefetch {present}"
+        buffer = f"behind the others of {among}"
     message = (
         f"a message may be unacked for {duration(longest)} ({buffer}, p99 {duration(slow)}), "
         f"{percent(longest / timeout.value)} of the ack timeout of {duration(timeout.value)} "
         f"({timeout.source}: {timeout.origin})"
     )
-    yield rules.ACK_TIMEOUT_RISK.finding(judged.name, message)
+    yield rules.ACK_TIMEOUT_RISK.finding(judged.name, message, _shorter(judged, waits))
+
+
+def _each_holds(judged: Judged) -> int:
+    """What one unlimited consumer has of the queue's messages, or soon will have."""
+    case = judged.case
+    return round((case.backlog or 0) / len(case.force.unlimited))
+
+
+def _shorter(judged: Judged, waits: bool) -> str:
+    """A longer timeout is no cure for what only waits behind others."""
+    if not waits:
+        return _LONGER
+    advised = judged.recommended.prefetch
+    lower = f"Set prefetch {advised}" if advised else "Set a small prefetch"
+    return f"{lower}: a longer timeout only moves the failure."

@@ -31,7 +31,9 @@ def consistency(judged: Judged) -> Iterator[Finding]:
         message = f"{held:,} unacked, {limit:,} allowed ({case.force.limit.origin})"
         yield rules.ABOVE_LIMIT.finding(judged.name, message)
     listed = case.observation.consumers
-    if stream or not listed or held is None or any(c.channel is None for c in listed):
+    if stream or not listed or held is None or listed[0].channel is None:
+        return
+    if any(c.channel is None for c in listed):
         return
     rows = {c.channel.row.id: c.channel for c in listed if c.channel is not None}
     if any(len(channel.queues) > 1 for channel in rows.values()):

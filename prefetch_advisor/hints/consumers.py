@@ -14,6 +14,9 @@ from prefetch_advisor.unequal import UNEQUAL_FACTOR, full_channels
 from prefetch_advisor.units import duration, number, percent, plural, rate
 from prefetch_advisor.window import trend
 
+#: share of the deliveries above which redeliveries, or gets, are worth a word; and how many
+_MUCH_AGAIN = 0.1
+_ENOUGH_AGAIN = 10
 #: consumers named in one finding
 _SHOWN = 5
 
@@ -21,7 +24,7 @@ _SHOWN = 5
 def consumer_count(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
     verdict, servers = judged.outcome.verdict, judged.case.servers
-    if judged.barred is not None or judged.outcome.no_count is not None:
+    if judged.barred is not None or judged.outcome.no_count is not None or judged.case.loops:
         return
     if verdict is Verdict.PROCESSING_BOUND and not advised.keep_consumers:
         yield from _more_consumers(judged)
@@ -47,6 +50,10 @@ def _more_consumers(judged: Judged) -> Iterator[Finding]:
     help_ = None
     if advised.consumers is None:
         message += "; how many are needed: " + advised.consumers_reason
+        help_ = (
+            "Run more (--arrival-rate says how many), raise their concurrency, or make a message "
+            "cheaper."
+        )
     elif servers < advised.consumers:
         message += f"; {rate(_arrivals(judged))} arrive, which needs {advised.consumers}"
         if advised.utilisation is not None:
@@ -99,6 +106,38 @@ def acks(judged: Judged) -> Iterator[Finding]:
     if span and span >= case.patience:
         message = f"{case.unacked:,} unacked all the time and no ack in {duration(span)}"
         yield rules.NO_ACKS.finding(judged.name, message)
+
+
+def redeliveries(judged: Judged) -> Iterator[Finding]:
+    """Much is delivered again, though work gets done: what crashes gives back all that it holds."""
+    case, rates = judged.case, judged.case.window.rates
+    again, delivered = rates.redeliver or 0.0, (rates.deliver or 0.0) + (rates.get or 0.0)
+    enough = again * case.window.rates_span >= _ENOUGH_AGAIN
+    if case.loops or not enough or again < _MUCH_AGAIN * delivered:
+        return
+    message = f"{rate(again)} of {rate(delivered)} delivered are redeliveries"
+    prefetch = judged.current.prefetch
+    if prefetch is not None and prefetch > 1:
+        message += f"; a consumer that dies, or closes its channel, gives back up to {prefetch:,}"
+    limit = case.row.settings.get("delivery-limit") if case.row is not None else None
+    if limit is not None:
+        message += f"; after {limit} deliveries a message is given up (delivery-limit), bad or not"
+    advised = judged.recommended.prefetch
+    help_ = None
+    if advised and prefetch and advised < prefetch:
+        help_ = f"Set prefetch {advised}, and find out why messages come back."
+    yield rules.REDELIVERIES.finding(judged.name, message, help_)
+
+
+def polled_too(judged: Judged) -> Iterator[Finding]:
+    """Messages that are fetched with basic.get beside the consumers."""
+    rates = judged.case.window.rates
+    gets = (rates.get or 0.0) + (rates.get_no_ack or 0.0)
+    pushed = (rates.deliver or 0.0) + (rates.deliver_no_ack or 0.0)
+    if not judged.case.consumer_count or gets <= _MUCH_AGAIN * pushed:
+        return
+    message = f"{rate(gets)} are fetched with basic.get, {rate(pushed)} delivered to consumers"
+    yield rules.POLLED_TOO.finding(judged.name, message)
 
 
 def dead_consumers(judged: Judged) -> Iterator[Finding]:
@@ -157,6 +196,9 @@ def unequal(judged: Judged) -> Iterator[Finding]:
         more = ", ..." if len(own.prefetches) > _SHOWN else ""
         help_ = f"Set a prefetch for each: {', '.join(shown)}{more}."
         yield rules.UNEQUAL.finding(judged.name, message, help_)
+        return
+    if judged.case.begins:
+        # a channel that was opened within the last looks has a part of their flow
         return
     rates = [channel_rate(channel) for channel, _ in full_channels(judged.case).values()]
     known = [value for value in rates if value]

@@ -15,6 +15,8 @@ from prefetch_advisor.unequal import Own
 #: a buffered time is far above what feeding needs from 1 s and 10 times that need on
 LONG_BUFFER = 1.0
 MUCH = 10
+#: seconds that no message should wait behind others while another consumer may be idle
+VERY_LONG_BUFFER = 60.0
 
 
 @record

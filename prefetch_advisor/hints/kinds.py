@@ -18,7 +18,7 @@ def global_qos(judged: Judged) -> Iterator[Finding]:
     active = case.force.active
     if len(active) < 2 and case.force.limit.kind == "per-consumer":
         return
-    shared = {c.channel.row.global_prefetch for c in active if c.channel} - {0, None}
+    shared = {channel.row.global_prefetch for channel in case.channels} - {0, None}
     if shared:
         limits = ", ".join(sorted(map(str, shared)))
         message = f"the channel's limit of {limits} is shared by its consumers"
@@ -54,7 +54,9 @@ def queue_kind(judged: Judged) -> Iterator[Finding]:
         buffered = judged.current.buffered_time
         if buffered is not None:
             message += f", {duration(buffered)} of work"
-        yield rules.QUORUM_2000.finding(judged.name, message)
+        advised = judged.recommended.prefetch
+        help_ = f"Set prefetch {advised}." if advised else None
+        yield rules.QUORUM_2000.finding(judged.name, message, help_)
     known = case.observation.consumers or ()
     if case.force.single_active and (len(known) > 1 or case.saturated):
         message = f"1 of {len(known)} consumers is active"

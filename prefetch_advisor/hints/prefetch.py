@@ -6,12 +6,17 @@ from collections.abc import Iterator
 
 from prefetch_advisor.case import Case
 from prefetch_advisor.findings import consumers as rules
-from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, Judged
+from prefetch_advisor.hints.judged import LONG_BUFFER, MUCH, VERY_LONG_BUFFER, Judged
+from prefetch_advisor.limits import is_stomp
 from prefetch_advisor.model.advice import Finding, Severity, Verdict
 from prefetch_advisor.model.figures import FigureSource
 from prefetch_advisor.model.observation import Consumer
 from prefetch_advisor.units import duration, percent, size
 
+#: from this factor on a limit that rose is no worker that was added
+_GROWN = 1.5
+#: consumers named in one finding
+_SHOWN = 3
 #: no buffer is too large where acks are missing, nor where more of it is what is missing
 _NOT_TOO_LARGE = (Verdict.STALLED, Verdict.ROUND_TRIP_BOUND)
 
@@ -26,11 +31,15 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
     advised = judged.recommended.prefetch
     setting = f"Set prefetch {advised}" if advised else "Set a prefetch"
     if manual:
-        message = f"{_of(manual, total)}: manual ack, prefetch 0"
+        message = f"{_of(manual, total)}: manual ack, prefetch 0{_whose(manual, total)}"
         if case.unacked:
             message += f"; {case.unacked:,} messages unacked"
         message += _bytes(case)
-        help_ = f"{setting} (basic.qos before basic.consume) and keep manual ack."
+        help_ = f"{setting} ({_where_set(manual)}) and keep manual ack."
+        if case.row is not None and not {"max-length", "max-length-bytes"}.isdisjoint(
+            case.row.settings
+        ):
+            help_ += " Its maximal length counts ready messages only: it does not bound these."
         yield rules.UNBOUNDED_PREFETCH.finding(judged.name, message, help_)
     if auto:
         void = sorted({c.row.prefetch for c in auto if c.row.prefetch})
@@ -39,7 +48,7 @@ def unlimited(judged: Judged) -> Iterator[Finding]:
             message += f"; the prefetch of {', '.join(map(str, void))} is ignored"
         help_ = f"{setting} and ack each message after its work."
         yield rules.AUTO_ACK.finding(judged.name, message, help_)
-    late = [c for c in manual if c.channel is not None and c.channel.row.prefetch]
+    late = [c for c in manual if c.channel and c.channel.row.prefetch and not is_stomp(c)]
     if late:
         values = sorted({c.channel.row.prefetch or 0 for c in late if c.channel is not None})
         message = f"channel prefetch {', '.join(map(str, values))}, consumer prefetch 0"
@@ -56,6 +65,21 @@ def _of(some: list[Consumer], total: int) -> str:
     return f"all {total} consumers" if len(some) == total else f"{len(some)} of {total} consumers"
 
 
+def _whose(some: list[Consumer], total: int) -> str:
+    """Which ones: their connections; a pid or a tag only where others of the queue are limited."""
+    names = [c.row.connection or c.row.channel or c.row.tag for c in some]
+    if len(some) == total and (total > _SHOWN or not all(c.row.connection for c in some)):
+        return ""
+    shown = ", ".join(dict.fromkeys(names[:_SHOWN]))
+    return f" ({shown}, ...)" if len(names) > _SHOWN else f" ({shown})"
+
+
+def _where_set(some: list[Consumer]) -> str:
+    if all(map(is_stomp, some)):
+        return "the header prefetch-count of SUBSCRIBE"
+    return "basic.qos before basic.consume"
+
+
 def _bytes(case: Case) -> str:
     row = case.row
     if row is None:
@@ -67,11 +91,23 @@ def _bytes(case: Case) -> str:
     return ""
 
 
+def grows(judged: Judged) -> Iterator[Finding]:
+    """A channel's limit that rose within the series; a worker more is no growth to speak of."""
+    channels = {c.channel.row.id: c.channel.row for c in judged.case.force.active if c.channel}
+    for row in channels.values():
+        before, now = row.limit_before, row.limit
+        if before and now and now >= _GROWN * before:
+            message = f"channel {row.id}: {before:,}, then {now:,}"
+            yield rules.PREFETCH_GROWS.finding(judged.name, message)
+
+
 def prefetch_low(judged: Judged) -> Iterator[Finding]:
     current, advised = judged.current, judged.recommended
     if judged.outcome.verdict is Verdict.ROUND_TRIP_BOUND:
         message = f"prefetch {judged.prefetch_now}"
-        if current.busy_share is not None:
+        if judged.case.client == "async":
+            message += ": this client works on no more than that at once"
+        elif current.busy_share is not None:
             message += f" keeps the consumer busy {percent(current.busy_share)} of its time"
         help_ = f"Set prefetch {advised.prefetch}." if advised.prefetch else None
         if advised.keep and advised.limited_by is not None:
@@ -113,6 +149,8 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
         return  # its credit is for chunks: a large one is the advice
     if judged.case.force.unlimited or judged.outcome.verdict in _NOT_TOO_LARGE:
         return
+    if judged.outcome.no_count is not None:
+        return  # how long a message waits is as doubtful as how many work
     if judged.outcome.verdict is not Verdict.HOARDING and not _far_above(judged):
         return
     if judged.case.force.limit.kind == "quorum-default":
@@ -127,11 +165,16 @@ def prefetch_high(judged: Judged) -> Iterator[Finding]:
         if advised.busy_share is not None:
             message += f" ({percent(advised.busy_share)} busy)"
         help_ = f"Set prefetch {advised.prefetch}."
+    elif judged.conflict is not None:
+        help_ = "Lower it, once the bounds that clash are settled."
     elif current.rtt_covered is not None:
         message += f"; it covers round trips up to {duration(current.rtt_covered)}"
         help_ = "Give --rtt for the value that feeding needs; until then a tenth of it is plenty."
     else:
         help_ = "Lower it; give --processing-time and --rtt for the value that feeding needs."
+    limit = judged.case.force.limit.value
+    if limit:
+        help_ += f" Until then a restart of its clients may deliver {limit:,} messages again."
     yield rules.PREFETCH_TOO_LARGE.finding(judged.name, message, help_)
 
 
@@ -142,6 +185,7 @@ def _far_above(judged: Judged) -> bool:
     if current.buffered_time is None or processing is None or not processing.usable:
         return False
     need = max(advised.buffered_time or 0.0, processing.mean)
-    if current.buffered_time <= max(LONG_BUFFER, MUCH * need) or advised.keep:
+    longest = min(max(LONG_BUFFER, MUCH * need), max(VERY_LONG_BUFFER, need))
+    if current.buffered_time <= longest or advised.keep:
         return False
     return advised.prefetch is None or advised.prefetch < (current.prefetch or 0)

@@ -85,25 +85,27 @@ def _read_one(file: Found, found: Read) -> None:
             raise InputError(f"{file.path}: cannot be read: {reason}") from None
         found.notes.append(f"{file.path}: left out: {reason}")
         return
-    kind = _kind(kinds, data)
-    if kind is None:
+    fitting = _fitting(kinds, data)
+    if not fitting:
         if file.named:
             found.notes.append(f"{file.path}: left out: nothing in it that lint knows")
         return
     source = SourceFile(file.path, reading.decoded(data), file.location)
-    found.files[file.path] = (source, kind.comment)
-    for fact in facts_of(source, kind):
+    found.files[file.path] = (source, fitting[0].comment)
+    # a manifest of several documents, or a module, may be of more than one kind
+    for fact in facts_of(source, fitting):
         if isinstance(fact, Skipped):
-            found.notes.append(f"{fact.place.path}:{fact.place.line}: left out: {fact.reason}")
+            place = fact.place
+            found.notes.append(f"{place.path}: left out from line {place.line} on: {fact.reason}")
         else:
             found.facts.append(fact)
 
 
-def _kind(kinds: Sequence[Kind], data: bytes) -> Kind | None:
+def _fitting(kinds: Sequence[Kind], data: bytes) -> list[Kind]:
     if not kinds:
-        return None
+        return []
     told = reading.searchable(data)
-    return next((kind for kind in kinds if kind.holds(told)), None)
+    return [kind for kind in kinds if kind.holds(told)]
 
 
 def report(

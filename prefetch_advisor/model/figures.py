@@ -81,6 +81,8 @@ class ProcessingTime:
     runs: tuple[Run, ...] = ()
     #: the order of the samples carries no time: shuffle before replaying
     shuffle: bool = False
+    #: of all these, what was added for the client beside the handler; ``None``: P contains it
+    client_cost: Figure | None = None
 
     @property
     def usable(self) -> bool:
@@ -98,6 +100,8 @@ class RoundTrip:
     side: Side | None = None
     #: measured values to draw from; ``None``: constant
     samples: Floats | None = None
+    #: CPU time that the client of the probe spent on a message
+    client_cost: float | None = None
 
     @property
     def usable(self) -> bool:

@@ -59,6 +59,8 @@ class Consumer:
     consumers: Located[int] | None = None
     #: messages that are acked together, or collected before they are worked on
     batch: Located[int] | None = None
+    #: the setting of its prefetch as the client calls it, for what to do
+    setting: str = ""
 
 
 @record

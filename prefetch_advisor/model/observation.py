@@ -111,6 +111,12 @@ class QueueRow:
     #: ``traffic``; only where a live source was asked for single queues
     hour_lengths: tuple[LengthSample, ...] = ()
     hour_traffic: tuple[TrafficSample, ...] = ()
+    #: the node that it is on
+    node: str | None = None
+    #: seconds since the epoch before which its history says nothing; ``None``: all of it counts
+    known_since: float | None = None
+    #: it was declared, or its node started, so lately that the broker shows no figures of it yet
+    young: bool = False
 
 
 @record
@@ -124,10 +130,12 @@ class ConnectionRow:
     product: str | None = None
     #: seconds since the epoch
     connected_at: float | None = None
-    #: network, direct (the broker's own: shovel, federation)
+    #: network, direct (made within the broker: shovels, plugins for other protocols)
     type: str | None = None
     #: running, flow, blocking, blocked
     state: str | None = None
+    #: the name that the client gave it (connection_name)
+    label: str | None = None
 
 
 @record
@@ -150,6 +158,13 @@ class ChannelRow:
     rates: Traffic | None = None
     #: running, flow ...
     state: str | None = None
+    #: the limit it was seen with before, the first of a series
+    limit_before: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """The limit it has or sets: the shared one, else that of later consumers."""
+        return self.global_prefetch or self.prefetch
 
 
 @record
@@ -190,8 +205,8 @@ class BrokerRow:
     alarms: tuple[str, ...] = ()
     #: global QoS is permitted (4.3); ``None`` unknown
     global_qos_permitted: bool | None = None
-    #: seconds since the node that started last did; ``None`` unknown
-    uptime: float | None = None
+    #: seconds since each node was started, by its name
+    uptimes: Mapping[str, float] = field(default_factory=dict)
 
 
 @record
@@ -278,8 +293,6 @@ class Broker:
     statistics_off: bool = False
     alarms: tuple[str, ...] = ()
     global_qos_permitted: bool | None = None
-    #: seconds since the node that started last did; ``None`` unknown
-    uptime: float | None = None
 
 
 @record

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from prefetch_advisor.model.record import record
 from prefetch_advisor.reports.escape import isolated, isolated_runs, units
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A label and its text, of which ``head`` comes first and carries the style."""
 
@@ -45,7 +45,7 @@ class Entry:
     wrap: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """One column of a grid."""
 
@@ -59,7 +59,7 @@ class Column:
     leaves: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grid:
     """Rows of cells under their columns."""
 
@@ -69,7 +69,7 @@ class Grid:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fitted:
     """The columns that fit, by position, with their widths."""
 

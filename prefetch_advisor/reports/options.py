@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from prefetch_advisor.model.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportOptions:
     """Set by the command line; no report looks at a terminal or at the environment."""
 

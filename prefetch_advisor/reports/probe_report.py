@@ -129,6 +129,7 @@ def json(result: ProbeResult, generated_at: str) -> str:
         },
         "warm_up": result.warm_up,
         "elapsed": _number(result.elapsed),
+        "interrupted": result.interrupted,
         "notes": result.notes,
         "rtt_samples": [_number(float(value)) for value in result.samples],
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prefetch_advisor import units
 from prefetch_advisor.model.advice import Limit, Verdict
 from prefetch_advisor.model.figures import FigureSource
+from prefetch_advisor.model.record import record
 from prefetch_advisor.reports.escape import isolated, isolated_runs, legible, visible
 from prefetch_advisor.reports.layout import shortened
 
@@ -53,7 +53,7 @@ _LOWER_BOUND_BY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Glyphs:
     """How names and decoration are written in the output's encoding."""
 

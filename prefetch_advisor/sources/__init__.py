@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import ExitCode, InputError, UsageError
 from prefetch_advisor.model.observation import Intake, SourceKind
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.json_text import decode
 from prefetch_advisor.sources.opening import OpenInput, open_input
@@ -29,7 +30,7 @@ class NothingReadError(InputError):
     exit_code = ExitCode.INTERRUPTED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InputOptions:
     """How the user wants inputs to be read."""
 
@@ -39,6 +40,10 @@ class InputOptions:
     unit: str | None = None
     #: the first bad row or unusable value is an error
     strict: bool = False
+    #: names of the columns of timings that have no header
+    columns: tuple[str, ...] = ()
+    #: the label of a histogram that names the queue
+    queue_label: str | None = None
 
 
 def read_inputs(
@@ -53,7 +58,7 @@ def read_inputs(
     Raises:
         InputError: an input cannot be opened, recognised or read, or (strict) has a bad row or a
             value that cannot be used. Or it was interrupted before there was a row.
-        UsageError: no such kind.
+        UsageError: no such kind, or an option that no input is of the kind for.
     """
     if options.kind is not None and options.kind not in _KINDS:
         raise UsageError(f"--from: expected one of {', '.join(_KINDS)}, found {options.kind!r}")
@@ -66,6 +71,8 @@ def read_inputs(
             if interrupts.happened:
                 intakes = _cut_short(intakes, names[position + 1 :])
                 break
+    if not any(intake.interrupted for intake in intakes):
+        reader.refuse_unused()
     intakes = [replace(intake, index=index) for index, intake in enumerate(intakes)]
     if intakes and notes:
         intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))
@@ -135,6 +142,18 @@ class _Reader:
         #: inputs that are left
         self._inputs = inputs
         self._budget: SampleBudget | None = None
+        self._forms: set[Form] = set()
+
+    def refuse_unused(self) -> None:
+        """Say so where an option was for another kind of input.
+
+        Raises:
+            UsageError: no input is of that kind.
+        """
+        if self._options.columns and Form.TIMINGS not in self._forms:
+            raise UsageError("--columns: no input holds timings without a header")
+        if self._options.queue_label is not None and Form.HISTOGRAMS not in self._forms:
+            raise UsageError("--queue-label: no input holds histograms")
 
     def read(self, name: str, stdin: BinaryIO | None) -> list[Intake]:
         """The intakes of one input; one without rows where Ctrl-C came too early to use any."""
@@ -160,28 +179,32 @@ class _Reader:
                 return [_early(source.where, "")]
             if name == "-":
                 return []
-        form = recognise_input(source.head, source.where, self._options.kind)
+        options = self._options
+        form = recognise_input(source.head, source.where, options.kind, bool(options.columns))
+        self._forms.add(form)
         if form is Form.TIMINGS:
-            return [self._read_timings(source)]
+            return [self._read_timings(source, options.columns)]
         if form is Form.CELERY:
             source, lines = celery_log.as_timings(source)
-            intake = self._read_timings(source)
+            intake = self._read_timings(source, columns=())
             return [replace(intake, notes=(lines.note(source.where), *intake.notes))]
         if form is Form.HISTOGRAMS:
             text = decode(_read_all(source))
-            return [histograms.read_histograms(text, source.where, self._options.unit)]
-        found = _read_broker(source, form, self._options)
+            return [
+                histograms.read_histograms(text, source.where, options.unit, options.queue_label)
+            ]
+        found = _read_broker(source, form, options)
         if self._budget is not None:
             self._budget.spend(0)
         return found
 
-    def _read_timings(self, source: OpenInput) -> Intake:
+    def _read_timings(self, source: OpenInput, columns: tuple[str, ...]) -> Intake:
         # imported here: broker output needs no numpy
         from prefetch_advisor.sources.timings import SampleBudget, TimingOptions, read_timings
 
         # shared evenly among the inputs that are left
         self._budget = self._budget or SampleBudget(inputs=self._inputs)
-        wanted = TimingOptions(unit=self._options.unit, strict=self._options.strict)
+        wanted = TimingOptions(self._options.unit, self._options.strict, columns)
         return read_timings(source, wanted, self._budget)
 
 
@@ -191,20 +214,25 @@ def _early(where: str, reason: str) -> Intake:
 
 def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[Intake]:
     # imported here: timings need none of them
-    from prefetch_advisor.sources import grids
+    from prefetch_advisor.sources import fixed_width, grids, key_values
+    from prefetch_advisor.sources.erlang_lists import read_lists
     from prefetch_advisor.sources.json_documents import read_json
-    from prefetch_advisor.sources.rabbitmqctl_text import read_text
 
     where, strict = source.where, options.strict
     raw = _read_all(source)
     text = decode(raw)
     notes = source.damage
+    readers = {
+        Form.CSV: grids.read_csv,
+        Form.TSV: grids.read_tsv,
+        Form.DRAWN: grids.read_drawn,
+        Form.KEYED: key_values.read_keyed,
+        Form.FIXED: fixed_width.read_fixed,
+    }
     if form is Form.JSON:
         intakes = read_json(text, where, options.kind, strict=strict)
-    elif form is Form.CSV:
-        intakes = grids.read_csv(text, where, strict)
-    elif form is Form.DRAWN:
-        intakes = grids.read_drawn(text, where, strict)
+    elif (reader := readers.get(form)) is not None:
+        intakes = reader(text, where, strict)
     else:
         if source.cut and not text.endswith("\n"):
             # half a number is another number
@@ -215,7 +243,7 @@ def _read_broker(source: OpenInput, form: Form, options: InputOptions) -> list[I
             intakes += (
                 read_json(part.text, where, options.kind, vhost=part.vhost, strict=strict)
                 if part.json
-                else read_text(part.text, where, strict)
+                else read_lists(part.text, where, strict)
             )
     if notes:
         intakes[0] = replace(intakes[0], notes=(*notes, *intakes[0].notes))

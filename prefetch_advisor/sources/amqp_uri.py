@@ -14,7 +14,7 @@ DEFAULT = "amqp://guest@localhost"
 ENVIRONMENT = ("CLOUDAMQP_URL", "RABBITMQ_URL", "BROKER_URL", "CELERY_BROKER_URL")
 _PORTS = {"amqp": 5672, "amqps": 5671}
 _GUEST = "guest"
-_NO_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: the protocol's short strings
 _VHOST_BYTES = 255
 _ENCODE = "in a user name or password, write @ as %40, / as %2F, ? as %3F, # as %23 and : as %3A"
@@ -65,7 +65,7 @@ def parse(text: str) -> AmqpUri:
         UsageError: it is none. The message repeats no part of it: where a password was not
             percent-encoded, any part may hold a piece of the password.
     """
-    if _NO_ESCAPE.search(text.partition("?")[0]):
+    if BARE_PERCENT.search(text.partition("?")[0]):
         raise UsageError(
             "in an AMQP URI two hexadecimal digits follow a %: a % of its own is written %25"
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.model.record import record
 
 #: no count is larger: 63 bits
 MOST = 2**63
@@ -15,7 +16,7 @@ MOST = 2**63
 _LONGEST = 1e18
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Histogram:
     """One histogram, its values in its own unit."""
 

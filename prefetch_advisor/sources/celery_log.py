@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.opening import HEAD, OpenInput, Stream
 from prefetch_advisor.units import plural
 
@@ -20,7 +21,7 @@ _SUCCEEDED = b"] succeeded in "
 _TOOK = re.compile(rb"(\d[\d.]*(?:e-?\d+)?)s(?::|\s*$)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Done:
     """A task that succeeded, as a line of the log has it."""
 

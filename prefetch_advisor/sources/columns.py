@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.cells import unit_named
 from prefetch_advisor.sources.tabular.bad_rows import show
 
@@ -65,7 +66,7 @@ _NOT_USED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """One column that is used."""
 
@@ -78,7 +79,7 @@ class Column:
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """The columns of one input."""
 
@@ -112,8 +113,8 @@ class Layout:
 def read_name(name: str) -> tuple[Role | None, str | None, str]:
     """The role and unit that a column's name tells, and the name without its unit."""
     text = name.strip()
-    if found := re.fullmatch(r"(.*?)\s*[\[(]\s*([^\])]+?)\s*[\])]", text, re.S):
-        base, written = _plain(found[1]), found[2]
+    if (opened := _opened(text)) > 0:
+        base, written = _plain(text[:opened]), text[opened + 1 : -1].strip()
         return _ROLES.get(base), _UNITS.get(written.lower()) or unit_named(written), base
     base = _plain(text)
     if base in _ROLES:
@@ -123,6 +124,15 @@ def read_name(name: str) -> tuple[Role | None, str | None, str]:
         stem = stem.removesuffix("_in")
         return _ROLES.get(stem), _UNITS[suffix], stem
     return None, None, base
+
+
+def _opened(text: str) -> int:
+    """Where the brackets begin that end a name; -1: it has none, or nothing in them."""
+    if text[-1:] not in (")", "]"):
+        return -1
+    inside = max(text.rfind(")", 0, -1), text.rfind("]", 0, -1)) + 1
+    openings = [at for at in (text.find("(", inside), text.find("[", inside)) if at >= 0]
+    return min(openings) if openings and min(openings) < len(text) - 2 else -1
 
 
 def _plain(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from prefetch_advisor.model.observation import (
     Broker,
@@ -13,16 +13,18 @@ from prefetch_advisor.model.observation import (
     QueueObservation,
     QueueRow,
 )
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.combine_consumers import Consumers, Found
 from prefetch_advisor.sources.combine_queues import Pair, dead_letter_targets, merge, steps
 from prefetch_advisor.sources.combine_timings import timings_by_queue
 from prefetch_advisor.sources.history import since_start
+from prefetch_advisor.sources.vanished import without_vanished
 from prefetch_advisor.sources.vhosts import refuse_mixed_vhosts
 
 _SINGLE_ACTIVE = "single-active-consumer"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fleet:
     """Everything the inputs show, queue by queue."""
 
@@ -55,6 +57,8 @@ def combine(
             that do not name them.
     """
     refuse_mixed_vhosts(intakes)
+    intakes, notes = without_vanished(intakes)
+    uptimes = {n: t for one in intakes for row in one.brokers for n, t in row.uptimes.items()}
     default = vhost if vhost is not None else "/"
     broker = _broker(intakes)
     stepped = steps(intakes, default)
@@ -68,8 +72,8 @@ def combine(
     observations = []
     for pair in sorted(pairs | timings.keys()):
         row, contradictions = merged.get(pair, (None, ()))
-        if row is not None and broker.uptime is not None:
-            row = since_start(row, broker.uptime)
+        if row is not None and uptimes:
+            row = since_start(row, uptimes)
         found = consumers.of(pair, row)
         timed = timings.get(pair)
         files = origins.get(pair, ())
@@ -90,7 +94,8 @@ def combine(
         )
     lists = frozenset(name for intake in intakes for name in intake.lists)
     unused = {row.id: row for intake in intakes for row in intake.channels if _unused(row)}
-    return Fleet(broker, tuple(observations), consumers.notes, lists, tuple(unused.values()))
+    notes += consumers.notes
+    return Fleet(broker, tuple(observations), notes, lists, tuple(unused.values()))
 
 
 def _unused(row: ChannelRow) -> bool:
@@ -99,7 +104,7 @@ def _unused(row: ChannelRow) -> bool:
 
 def _broker(intakes: Iterable[Intake]) -> Broker:
     """The last that each input says of the broker; alarms of all."""
-    version = mode = permitted = off = uptime = None
+    version = mode = permitted = off = None
     alarms: dict[str, None] = {}
     for intake in intakes:
         for row in intake.brokers:
@@ -108,9 +113,8 @@ def _broker(intakes: Iterable[Intake]) -> Broker:
             off = row.statistics_off if row.statistics_off is not None else off
             if row.global_qos_permitted is not None:
                 permitted = row.global_qos_permitted
-            uptime = row.uptime if row.uptime is not None else uptime
             alarms.update(dict.fromkeys(row.alarms))
-    return Broker(version, mode, bool(off), tuple(alarms), permitted, uptime)
+    return Broker(version, mode, bool(off), tuple(alarms), permitted)
 
 
 def _origins(intakes: Iterable[Intake], vhost: str) -> Mapping[Pair, tuple[str, ...]]:

@@ -205,7 +205,8 @@ def _channel_rows(intakes: Iterable[Intake], interval: float | None) -> dict[str
                 if one.traffic
             )
             row = replace(row, traffic=samples)
-        rows[name] = row
+        before = several[0].limit
+        rows[name] = row if before == row.limit else replace(row, limit_before=before)
     return rows
 
 

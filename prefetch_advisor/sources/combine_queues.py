@@ -99,6 +99,8 @@ def merge(
 
 def _series(stepped: Sequence[Stepped], interval: float | None) -> QueueRow:
     """One kind's rows as one: the latest figures, and a history where there is any."""
+    youngest = max((i for i, (_, one) in enumerate(stepped) if one.young), default=0)
+    stepped = stepped[youngest:]  # those before are of another queue of its name, or another life
     row = stepped[0][1]
     if len(stepped) == 1:
         return row

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from prefetch_advisor.errors import InputError, UsageError
+from prefetch_advisor.sources.amqp_uri import BARE_PERCENT
 from prefetch_advisor.sources.connection_files import read_node
 from prefetch_advisor.sources.endpoint import (
     DEFAULT_TIMEOUT,
@@ -185,8 +186,10 @@ def _uri_parts(uri: _Setting) -> _Settings:
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port, parts = None, None, urlsplit("")
-    # unescaped / ? # in a password move the rest of the address into path, query or fragment
-    if not host or "@" in parts.path or parts.query or parts.fragment:
+    # unescaped / ? # in a password move the rest of the address into path, query or fragment; a %
+    # that begins no escape may be the password's own or the start of one that was mistyped
+    odd = "@" in parts.path or parts.query or parts.fragment or BARE_PERCENT.search(text)
+    if not host or odd:
         error = uri.wrong(f"{_URI}, with / ? # @ : and % in a password percent-encoded", show=False)
         raise error
     if parts.scheme not in ("http", "https"):

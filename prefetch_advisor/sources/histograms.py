@@ -48,33 +48,74 @@ def looks_like(head: bytes) -> bool:
     return _PROMETHEUS.search(head) is not None or _OTLP.search(head[:2000]) is not None
 
 
-def read_histograms(text: str, where: str, unit: str | None = None) -> Intake:
-    """A row of timings for each queue.
+def read_histograms(
+    text: str, where: str, unit: str | None = None, label: str | None = None
+) -> Intake:
+    """A row of timings for each queue, which ``label`` names; without one, the surest label.
 
     Raises:
-        InputError: no histogram of times, several that may be meant, or one that is broken.
+        InputError: no histogram of times, none with that label, several that may be meant, or one
+            that is broken.
         UsageError: an unknown unit.
     """
     if unit is not None and unit not in SECONDS:
         raise UsageError(f"unknown unit {unit!r}: use ns, us, ms or s")
     found = list(read_otlp(text, where) if text.lstrip()[:1] == "{" else _prometheus(text, where))
-    names = {one.metric for one in found if any(one.counts)}
-    metric = _chosen(names, where)
+    found = [one for one in found if any(one.counts)]
+    every = {one.metric for one in found}
+    if label is not None:
+        found = _labelled(found, label, where)
+    metric = _chosen({one.metric for one in found}, where)
     merged: dict[tuple[str | None, str | None], Histogram] = {}
     for one in found:
-        if one.metric == metric and any(one.counts):
-            key = _queue(one)
+        if one.metric == metric:
+            key = _queue(one, label)
             merged[key] = together(merged[key], one, where) if key in merged else one
-    rows = [_row(one, _scale(one, unit, where), where) for one in merged.values()]
+    rows = [_row(key, one, _scale(one, unit, where), where) for key, one in merged.items()]
     since = "what was saved of it" if _deltas(merged.values()) else "since its process started"
     off = max(row.processing.quantile_error for row in rows if row.processing is not None)
     note = (
         f"{where}: {metric}, {since}; variation and quantiles as its buckets tell them: a quantile "
         f"may be {off:.0%} off"
     )
-    others = sorted(names - {metric})
-    left = (f"{where}: not read, as {metric} was: {', '.join(others)}",) if others else ()
-    return Intake(where, timings=tuple(rows), notes=(note, *left))
+    notes = [note]
+    if others := sorted(every - {metric}):
+        notes.append(f"{where}: not read, as {metric} was: {', '.join(others)}")
+    if told := _told_by([one for one in found if one.metric == metric], label):
+        notes.append(f"{where}: {told}")
+    return Intake(where, timings=tuple(rows), notes=tuple(notes))
+
+
+def _labelled(found: Sequence[Histogram], label: str, where: str) -> list[Histogram]:
+    """Those that have a label.
+
+    Raises:
+        InputError: none has.
+    """
+    having = [one for one in found if _value(one, label)]
+    if not having:
+        labels = sorted({name for one in found for name, value in one.labels.items() if value})
+        raise InputError(
+            f"{where}: expected histograms with the label {shown(label)} (--queue-label), found "
+            f"the labels {', '.join(labels) or 'none at all'}"
+        )
+    return having
+
+
+def _value(one: Histogram, label: str) -> str | None:
+    """The value of a label; Prometheus writes those of OpenTelemetry with _ for their dots."""
+    return one.labels.get(label) or one.labels.get(label.replace(".", "_")) or None
+
+
+def _told_by(found: Sequence[Histogram], label: str | None) -> str | None:
+    """What is said where the queue could be told by another label too."""
+    if label is not None:
+        return None
+    having = [name for name in _QUEUE_LABELS if any(one.labels.get(name) for one in found)]
+    if len(having) < 2:
+        return None
+    rest = ", ".join(having[1:])
+    return f"queues are told by the label {having[0]}; it has {rest} too (--queue-label)"
 
 
 def _deltas(found: Iterable[Histogram]) -> bool:
@@ -114,14 +155,15 @@ def _scale(one: Histogram, given: str | None, where: str) -> float:
     return scale
 
 
-def _queue(one: Histogram) -> tuple[str | None, str | None]:
+def _queue(one: Histogram, label: str | None) -> tuple[str | None, str | None]:
     """Its vhost and queue, by its labels."""
-    queue = next((one.labels[label] for label in _QUEUE_LABELS if one.labels.get(label)), None)
+    names = _QUEUE_LABELS if label is None else (label,)
+    queue = next((value for name in names if (value := _value(one, name))), None)
     return one.labels.get("vhost") or None, queue
 
 
-def _row(one: Histogram, scale: float, where: str) -> TimingRow:
-    vhost, queue = _queue(one)
+def _row(key: tuple[str | None, str | None], one: Histogram, scale: float, where: str) -> TimingRow:
+    vhost, queue = key
     count = sum(one.counts)
     distribution = _distribution(one, scale)
     return TimingRow(where, vhost, queue, count, processing=distribution)

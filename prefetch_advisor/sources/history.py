@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from operator import attrgetter
 
@@ -18,11 +18,8 @@ Lengths = tuple[LengthSample, ...]
 Traffics = tuple[TrafficSample, ...]
 #: management timestamps are epochs; a series of files counts from 0
 _EPOCH = 1e9
-#: seconds between the first and the last sample of a whole minute, less one interval of statistics
-_MINUTE = 50.0
-#: what is ever asked for, and a minute
-_HOUR = 3660.0
-_counters = attrgetter(*(f.name for f in fields(Traffic)))
+COUNTERS = tuple(f.name for f in fields(Traffic))
+_counters = attrgetter(*COUNTERS)
 
 
 def since_first_seen(lengths: Lengths, traffic: Traffics) -> tuple[Lengths, Traffics]:
@@ -44,11 +41,58 @@ def since_first_seen(lengths: Lengths, traffic: Traffics) -> tuple[Lengths, Traf
 
 
 def _first_length(lengths: Sequence[LengthSample]) -> float | None:
-    return next((s.at for s in lengths if s.at is not None and (s.ready or s.unacked)), None)
+    return next((s.at for s in lengths if s.at is not None and has_messages(s)), None)
 
 
 def _first_count(traffic: Sequence[TrafficSample]) -> float | None:
-    return next((s.at for s in traffic if s.at is not None and any(_counters(s.totals))), None)
+    return next((s.at for s in traffic if s.at is not None and has_counts(s)), None)
+
+
+def has_messages(sample: LengthSample) -> bool:
+    """Whether a message is ready or unacked in it."""
+    return bool(sample.ready or sample.unacked)
+
+
+def has_counts(sample: TrafficSample) -> bool:
+    """Whether a message was counted up to it."""
+    return any(_counters(sample.totals))
+
+
+def cut(row: QueueRow, since: float) -> QueueRow:
+    """The row without samples up to ``since``; its last depth stays."""
+    lengths = tuple(s for s in row.lengths if s.at is None or s.at > since) or row.lengths[-1:]
+    return replace(
+        row,
+        lengths=lengths,
+        traffic=tuple(s for s in row.traffic if s.at is None or s.at > since),
+        hour_lengths=tuple(s for s in row.hour_lengths if s.at is None or s.at > since),
+        hour_traffic=tuple(s for s in row.hour_traffic if s.at is None or s.at > since),
+        known_since=since if row.known_since is None else max(since, row.known_since),
+    )
+
+
+def since_start(row: QueueRow, uptimes: Mapping[str, float]) -> QueueRow:
+    """The row without samples from before its node was started, by the node's uptime in seconds.
+
+    An uptime says when it was read no more than a file does. But nothing outlives a restart except
+    messages, which show: where there is anything from before, the uptime is of another time.
+    """
+    uptime = uptimes.get(row.node) if row.node is not None else None
+    last = (row.traffic or row.lengths)[-1].at if row.traffic or row.lengths else None
+    if uptime is None or last is None or last < _EPOCH:
+        return row
+    since = last - uptime
+    lengths = (*row.hour_lengths, *row.lengths)
+    traffic = (*row.hour_traffic, *row.traffic)
+    times = [s.at for s in lengths if s.at is not None]
+    times += [s.at for s in traffic if s.at is not None]
+    if min(times) > since:
+        return row
+    if any(has_messages(s) and s.at is not None and s.at <= since for s in lengths) or any(
+        has_counts(s) and s.at is not None and s.at <= since for s in traffic
+    ):
+        return row
+    return cut(row, since)
 
 
 def queue_since_first_seen(row: QueueRow) -> QueueRow:
@@ -63,47 +107,3 @@ def channel_since_first_seen(row: ChannelRow) -> ChannelRow:
     """The row without samples from before the channel was first seen."""
     _, traffic = since_first_seen((), row.traffic)
     return row if len(traffic) == len(row.traffic) else replace(row, traffic=traffic)
-
-
-def since_start(row: QueueRow, uptime: float) -> QueueRow:
-    """The row without samples from before the broker ran, ``uptime`` seconds before the newest.
-
-    Such a history is padded with zeros too, and where nothing has happened since they are all
-    there is: a minute in which nothing was published would be told of a node that is up for ten
-    seconds.
-    """
-    # the samples of an hour may be dated up to a minute ahead
-    seen = [sample.at for sample in row.lengths] + [sample.at for sample in row.traffic]
-    times = [at for at in seen if at is not None and at > _EPOCH]
-    if not times or uptime > _HOUR:
-        return row
-    start = max(times) - uptime
-
-    def ran(at: float | None) -> bool:
-        return at is None or at >= start
-
-    return replace(
-        row,
-        lengths=tuple(s for s in row.lengths if ran(s.at)) or row.lengths[-1:],
-        traffic=tuple(s for s in row.traffic if ran(s.at)),
-        hour_lengths=tuple(s for s in row.hour_lengths if ran(s.at)),
-        hour_traffic=tuple(s for s in row.hour_traffic if ran(s.at)),
-    )
-
-
-def with_hour(row: QueueRow, hour: QueueRow) -> QueueRow:
-    """The row with the last hour, where its last minute does not show that it is younger.
-
-    A minute that was cut begins with the queue. An hour of zeros beside a minute that shows
-    something is from before it.
-    """
-    timed = tuple(s for s in hour.lengths if s.at is not None)
-    counted = tuple(s for s in hour.traffic if s.at is not None)
-    seen = [sample.at for sample in row.lengths] + [sample.at for sample in row.traffic]
-    times = [at for at in seen if at is not None]
-    young = not times or max(times) - min(times) < _MINUTE
-    shows = _first_length(row.lengths) is not None or _first_count(row.traffic) is not None
-    empty = _first_length(timed) is None and _first_count(counted) is None
-    if young or (shows and empty):
-        return row
-    return replace(row, hour_lengths=timed, hour_traffic=counted)

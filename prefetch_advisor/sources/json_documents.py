@@ -8,6 +8,7 @@ from dataclasses import replace
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import Intake, SourceKind
 from prefetch_advisor.sources import management, rabbitmqctl
+from prefetch_advisor.sources.fields import shown
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import documents, repair
 from prefetch_advisor.sources.recognise import EXPECTED
@@ -97,7 +98,7 @@ def _answered(document: Mapping[str, object]) -> str:
     text = f"the broker answered with an error, {error}"
     if reason is not None and reason != error:
         text += f": {reason}"
-    return text[:300]
+    return " ".join(text.split())[:300]
 
 
 def _described(document: object) -> str:
@@ -109,7 +110,7 @@ def _described(document: object) -> str:
     if isinstance(row, dict):
         if row.keys() >= _FEATURE_FLAGS:
             return "a list of feature flags"
-        keys = ", ".join(list(row)[:6])
+        keys = ", ".join(key if key.isprintable() else shown(key) for key in list(row)[:6])
         what = "a list of objects" if isinstance(document, list) else "an object"
         return f"{what} with {keys[:120] or 'no keys'}"
     if isinstance(document, list):

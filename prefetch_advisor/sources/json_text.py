@@ -10,8 +10,8 @@ import orjson
 
 from prefetch_advisor.errors import InputError
 
-#: rabbitmqctl lays its JSON out like this and no other tool does
-_CTL_LAYOUT = re.compile(r"\A\s*\[\r?\n\{")
+#: rabbitmqctl lays its JSON and its stream of JSON out like this and no other tool does
+_CTL_LAYOUT = re.compile(r"\A\s*(?:\[\r?\n\{|\{\"[^\n]*\}\r?\n\r?\n)")
 #: escapes that rabbitmqctl gets wrong; each other escape is consumed whole, so that \\x{43E} stays
 _ESCAPE = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|u([0-9A-F])([01])00|.)", re.DOTALL)
 _REVERSED = re.compile(r"\\u[0-9A-F][01]00")

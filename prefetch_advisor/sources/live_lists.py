@@ -29,10 +29,11 @@ def _stats(names: Iterable[str]) -> str:
     return ",".join((*asked, "message_stats.deliver_get"))
 
 
-#: node, memory, reductions and idle_since show that the row is whole: no statistics, no traffic
+#: node, memory, reductions and idle_since show that the row is whole: no statistics, no traffic;
+#: the history of the reductions, since when the queue is there
 QUEUE_COLUMNS: Final = (
     "name,vhost,type,state,arguments,effective_policy_definition,exclusive,consumers,"
-    "node,memory,reductions,idle_since,messages,messages_ready,messages_unacknowledged,"
+    "node,memory,reductions,reductions_details,idle_since,messages,messages_ready,messages_unacknowledged,"
     "message_bytes,message_bytes_ready,message_bytes_unacknowledged,"
     "messages_ready_details,messages_unacknowledged_details," + _stats(_COUNTERS)
 )
@@ -44,18 +45,24 @@ CHANNEL_COLUMNS: Final = (
     "name,vhost,connection_details.name,prefetch_count,global_prefetch_count,consumer_count,"
     "messages_unacknowledged,state," + _stats(_COUNTERS[1:])
 )
-CONNECTION_COLUMNS: Final = "name,protocol,client_properties.product,connected_at,type,state,vhost"
+CONNECTION_COLUMNS: Final = (
+    "name,protocol,client_properties.product,connected_at,type,state,user_provided_name,vhost"
+)
 MINUTE: Final = {
     "lengths_age": 60,
     "lengths_incr": 5,
     "msg_rates_age": 60,
     "msg_rates_incr": 5,
+    "data_rates_age": 60,
+    "data_rates_incr": 5,
 }
 HOUR: Final = {
     "lengths_age": 3600,
     "lengths_incr": 60,
     "msg_rates_age": 3600,
     "msg_rates_incr": 60,
+    "data_rates_age": 3600,
+    "data_rates_incr": 60,
 }
 RATES: Final = {"msg_rates_age": 60, "msg_rates_incr": 5}
 

@@ -29,8 +29,8 @@ from prefetch_advisor.sources.live_lists import (
 )
 from prefetch_advisor.sources.live_named import MOST_NAMES, named
 
-#: seconds that the first statistics of a queue may take, at the broker's default of five
-PATIENCE: Final = 6.0
+#: seconds that two looks at a queue may take, at the broker's default of five, and their showing
+PATIENCE: Final = 15.0
 _OVERVIEW = "management_version,rabbitmq_version,rates_mode,disable_stats"
 _VERSIONS = frozenset(("management_version", "rabbitmq_version"))
 _NODES = "name,running,uptime,mem_alarm,disk_free_alarm,rates_mode"
@@ -160,7 +160,7 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     if young and not asking.statistics_off:
         asking.notes.append(
             f"{young:,} of {len(queues.queues):,} queues have no statistics: just declared, or "
-            "their node is down"
+            "their node just started or is down"
         )
     if not queues.queues:
         asking.notes.append(_why_empty(asking, vhost))
@@ -169,14 +169,9 @@ def _whole(asking: Asking, vhost: str | None) -> list[Intake]:
     consumers = consumers_of(asking, vhost)
     if consumers is not None:
         # a monitoring user sees the consumers of virtual hosts whose queues it may not see
-        hidden = {row.vhost for row in consumers.consumers} - visible
-        listed = {(row.vhost, row.name) for row in queues.queues}
-        # rows of a deleted queue stay for a while, without the channel that is gone
-        kept = tuple(
-            row
-            for row in consumers.consumers
-            if row.vhost in visible and (row.channel or (row.vhost, row.queue) in listed)
-        )
+        # (those without a channel may be of queues that are gone)
+        hidden = {row.vhost for row in consumers.consumers if row.channel is not None} - visible
+        kept = tuple(row for row in consumers.consumers if row.vhost in visible)
         coverage = _covered(queues.queues, consumers.coverage)
         found.append(replace(consumers, consumers=kept, coverage=coverage))
         if hidden and queues.queues:

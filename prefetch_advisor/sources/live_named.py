@@ -10,7 +10,7 @@ from typing import Final
 
 from prefetch_advisor.model.observation import ConsumerRow, Intake, QueueRow
 from prefetch_advisor.sources import management
-from prefetch_advisor.sources.history import with_hour
+from prefetch_advisor.sources.history import cut
 from prefetch_advisor.sources.http import segment
 from prefetch_advisor.sources.http_errors import ApiError, NotFound, Unreachable
 from prefetch_advisor.sources.live_lists import (
@@ -123,7 +123,10 @@ def _documents(asking: Asking, pairs: Iterable[Pair]) -> Documents:
 def _with_statistics(
     asking: Asking, documents: Documents, patience: float, sleep: Callable[[float], None]
 ) -> Documents:
-    """Looks again while a queue is too young for statistics, which come every five seconds."""
+    """Looks again while a queue is too young for statistics, which come every five seconds.
+
+    Consumers are listed before the queue counts the first of them, and then its depth is as old.
+    """
     until = time.monotonic() + patience
     while time.monotonic() < until:
         young = [pair for pair, document in documents.items() if _young(document)]
@@ -135,14 +138,23 @@ def _with_statistics(
 
 
 def _young(document: Mapping[str, object]) -> bool:
-    known = "messages_ready" in document or "messages_unacknowledged" in document
-    # of a queue whose node is down there are none either
-    return not known and document.get("state") in (None, "running", "live")
+    # of a queue whose node is down there are no statistics either
+    if document.get("state") not in (None, "running", "live"):
+        return False
+    if "messages_ready" not in document and "messages_unacknowledged" not in document:
+        return True
+    read = management.read_document([document], "queues", "")
+    (row,) = read.queues
+    came = row.type != "stream" and len(read.consumers) > (row.consumers or 0)
+    return row.ready is None or came
 
 
 def _with_hours(asking: Asking, rows: Sequence[QueueRow]) -> tuple[QueueRow, ...]:
     found = []
     for row in rows:
+        if row.young:
+            found.append(row)
+            continue
         document = asking.optional(
             _path((row.vhost or "/", row.name)), f"the last hour of {row.name!r}", HOUR
         )
@@ -150,7 +162,13 @@ def _with_hours(asking: Asking, rows: Sequence[QueueRow]) -> tuple[QueueRow, ...
         if isinstance(document, Mapping):
             read = management.read_document([document], "queues", row.where)
             (hour,) = merged([read], row.where, "queues").queues or (None,)
-        found.append(row if hour is None else with_hour(row, hour))
+        if hour is not None:
+            if row.known_since is not None:
+                hour = cut(hour, row.known_since)
+            timed = tuple(sample for sample in hour.lengths if sample.at is not None)
+            counted = tuple(sample for sample in hour.traffic if sample.at is not None)
+            row = replace(row, hour_lengths=timed, hour_traffic=counted)
+        found.append(row)
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""A running node watched through ``rabbitmqctl``: depths over a window, consumers at its end."""
+"""A running node watched through ``rabbitmqctl``: depths over a window, consumers at its ends."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _NODE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:@[A-Za-z0-9_.:-]+)?")
 _NAMED_AT_MOST = 5
 #: looks after the first one: a level that stands still is one in three samples
 _LEAST_LOOKS = 2
+#: looks, the first included, without which a node that is lost leaves nothing to judge
+_ENOUGH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ def observe(options: CtlOptions, progress: Progress) -> list[Intake]:
 
     The rows of queues carry a series of depths with the time of each answer, in seconds since the
     epoch. Ctrl-C ends the window: what was seen by then is returned, the last intake marked as
-    interrupted. ``progress`` is called ten times a second.
+    interrupted. So does the end of the node, after three looks, with a note. ``progress`` is called
+    ten times a second.
 
     Raises:
         InputError: the program cannot be run or does not answer, the node does not, there is no
@@ -76,9 +79,9 @@ def observe(options: CtlOptions, progress: Progress) -> list[Intake]:
                 raise
             return watch.seen.intakes(interrupted=True, stale=True)
         except NodeError as error:
-            if watch.looks < _LEAST_LOOKS:
+            if watch.seen.looks < _ENOUGH:
                 raise
-            watch.note_end(error)
+            watch.note_lost(error)
             return watch.seen.intakes(interrupted=False, stale=True)
         return watch.seen.intakes(interrupted=False, stale=False)
 
@@ -93,15 +96,13 @@ class _Watch:
         self._ctl = Ctl(options.program, options.node, options.timeout, self._tick)
         # the clock may be set while we look, and differences are what counts
         self._epoch = time.time() - time.monotonic()
-        self._start = 0.0
+        self._start = self._last = 0.0
         #: pids of several nodes: only tables tell these apart
         self._cluster = False
         #: a list that can be done without took too long: the others might too
         self._slow = False
         #: every virtual host was looked at once
         self.begun = False
-        #: after the first, complete ones
-        self.looks = 0
         self.seen = Seen()
 
     def _tick(self) -> None:
@@ -131,6 +132,8 @@ class _Watch:
                 raise each
             self.seen.note(f"{each}: this vhost is left out")
         self._start, self.begun = time.monotonic(), True
+        self.seen.looks = 1
+        self.seen.begun()
         wanted = set(self._options.queues)
         chosen = [host for host in self.seen.hosts if wanted.intersection(host.depths)]
         for host in self.seen.hosts:
@@ -156,29 +159,22 @@ class _Watch:
         window = self._options.window
         end = self._start + window
         interval = max(min(self._options.interval, window / _LEAST_LOOKS), TICK)
-        longest = 0.0
+        looks, longest = 0, 0.0
         while any(host.watched for host in self.seen.hosts):
             past = int((time.monotonic() - self._start) / interval)
             due = min(self._start + (past + 1) * interval, end)
             self._wait(due)
             began = time.monotonic()
             self._look()
-            self.looks += 1
+            looks += 1
+            self.seen.looks += 1
+            self._last = time.monotonic()
             longest = max(longest, time.monotonic() - began)
-            if self.looks >= _LEAST_LOOKS and (due >= end or time.monotonic() >= end):
+            if looks >= _LEAST_LOOKS and (due >= end or time.monotonic() >= end):
                 break
         if longest > interval:
             self._note_slow(longest, interval)
         self._progress(window, window)
-
-    def note_end(self, error: NodeError) -> None:
-        """The node went away: what there is of the window is told as what it is."""
-        times = [s.at for host in self.seen.hosts for d in host.depths.values() for s in d if s.at]
-        seen = max(times) - min(times) if times else 0.0
-        self.seen.note(
-            f"{error}: reported is what was seen until then, {duration(seen)} of the "
-            f"{duration(self._options.window)} asked for"
-        )
 
     def _wait(self, due: float) -> None:
         while (left := due - time.monotonic()) > 0:
@@ -204,6 +200,15 @@ class _Watch:
             else:
                 host.add(latest, self._epoch + time.monotonic())
 
+    def note_lost(self, error: NodeError) -> None:
+        """The node went away; what was read until then is judged."""
+        window, seen = self._options.window, max(0.0, self._last - self._start)
+        self.seen.note(
+            f"{WHERE}: the node was lost: {duration(min(seen, window))} of the window of "
+            f"{duration(window)} were seen, in {self.seen.looks} looks, and are judged, with "
+            f"consumers as they were at its start: {error}"
+        )
+
     def _note_slow(self, took: float, interval: float) -> None:
         watched = sum(host.watched for host in self.seen.hosts)
         hint = ": name one with --vhost" if watched > 1 else ""
@@ -221,9 +226,7 @@ class _Watch:
             seen.channels = self._listed("channels") or seen.channels
         for host in seen.hosts:
             if host.watched:
-                listed = self._listed("consumers", host.name)
-                if listed is not None:
-                    host.list_consumers(listed)
+                host.consumers = self._listed("consumers", host.name) or host.consumers
         seen.connections = self._listed("connections") or seen.connections
 
     def _listed(self, listed: str, vhost: str | None = None) -> Intake | None:

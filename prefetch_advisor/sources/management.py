@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from prefetch_advisor.errors import InputError
@@ -17,6 +16,7 @@ from prefetch_advisor.model.observation import (
     QueueRow,
     SourceKind,
 )
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.fields import (
     Doubts,
     ack_timeout,
@@ -30,7 +30,8 @@ from prefetch_advisor.sources.fields import (
     text,
     without,
 )
-from prefetch_advisor.sources.history import channel_since_first_seen, queue_since_first_seen
+from prefetch_advisor.sources.first_look import first_look, since_first_look
+from prefetch_advisor.sources.history import channel_since_first_seen
 from prefetch_advisor.sources.management_broker import features_row, nodes_row, overview_row
 from prefetch_advisor.sources.management_stats import read_lengths, read_stats
 
@@ -41,7 +42,7 @@ _AN_OBJECT = "an object with a name"
 _OF_WHOLE_ROWS = frozenset(("reductions", "garbage_collection", "idle_since"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Items:
     rows: Sequence[object]
     #: the list is whole: not one page of several
@@ -134,8 +135,10 @@ def _queues(items: _Items, where: str, doubts: Doubts) -> Intake:
                 else:
                     doubts.begin("queue", row.name)
                     doubts.note("consumer_details", detail)
+        if row is None:
+            return None
         # a history is padded with zeros from before the queue was there
-        return row if row is None or len(row.lengths) < 2 else queue_since_first_seen(row)
+        return since_first_look(row, first_look(item, doubts))
 
     queues = _each(items, build, doubts)
     return Intake(where, queues=queues, consumers=tuple(consumers), coverage=tuple(coverage))
@@ -193,6 +196,7 @@ def queue_row(item: dict[str, object], where: str, doubts: Doubts) -> QueueRow |
         complete,
         "memory" in item and "node" in item and not _OF_WHOLE_ROWS.isdisjoint(item),
         count(get("message_bytes_ready"), "message_bytes_ready", doubts),
+        node=text(get("node"), "node", doubts),
     )
 
 
@@ -319,6 +323,8 @@ def connection_row(item: dict[str, object], doubts: Doubts) -> ConnectionRow | N
         None if connected is None else connected / 1000,
         text(get("type"), "type", doubts),
         text(get("state"), "state", doubts),
+        text(get("user_provided_name"), "user_provided_name", doubts)
+        or text(properties.get("connection_name"), "client_properties.connection_name", doubts),
     )
 
 

@@ -21,9 +21,9 @@ def overview_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
 
 
 def nodes_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
-    """Alarms of every node, and how long all have run; version and rates mode as the first says."""
+    """Alarms and uptimes of every node; version and rates mode of the first that says them."""
     alarms: list[str] = []
-    uptimes: list[float] = []
+    uptimes: dict[str, float] = {}
     version = mode = None
     for node in _objects(document):
         name = text(node.get("name"), "name", doubts) or "a node"
@@ -31,14 +31,13 @@ def nodes_row(document: object, where: str, doubts: Doubts) -> BrokerRow:
             alarms.append(f"memory on {name}")
         if flag(node.get("disk_free_alarm"), "disk_free_alarm", doubts):
             alarms.append(f"disk on {name}")
-        up = number(node.get("uptime"), "uptime", doubts)
-        if up is not None and node.get("running") is not False:
-            uptimes.append(up / 1000)
+        uptime = number(node.get("uptime"), "uptime", doubts)
+        if uptime is not None and uptime >= 0:
+            uptimes[name] = uptime / 1000
         mode = mode or text(node.get("rates_mode"), "rates_mode", doubts)
         version = version or text(node.get("rabbitmq_version"), "rabbitmq_version", doubts)
         version = version or _version(node.get("applications"), doubts)
-    uptime = min(uptimes, default=None)
-    return BrokerRow(where, version, mode, None, tuple(alarms), uptime=uptime)
+    return BrokerRow(where, version, mode, None, tuple(alarms), uptimes=uptimes)
 
 
 def _version(applications: object, doubts: Doubts) -> str | None:

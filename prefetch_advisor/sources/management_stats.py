@@ -140,7 +140,7 @@ def _history(counters: list[object], doubts: Doubts) -> tuple[TrafficSample, ...
         )
     times: dict[int, list[float | None]] = {}
     for index, samples in enumerate(counters):
-        for at, value in _points(samples, f"message_stats.{_COUNTERS[index]}_details", doubts):
+        for at, value in points(samples, f"message_stats.{_COUNTERS[index]}_details", doubts):
             row = times.get(at)
             if row is None:
                 row = times[at] = list(_NOTHING)
@@ -180,7 +180,8 @@ def _aligned(
     return times[::-1], [column or blank for column in values]
 
 
-def _points(samples: object, name: str, doubts: Doubts) -> list[tuple[int, int | float]]:
+def points(samples: object, name: str, doubts: Doubts) -> list[tuple[int, int | float]]:
+    """Times in milliseconds and values of one history, in its order."""
     if samples is None or samples == "":
         return []
     if type(samples) is not list:
@@ -221,7 +222,7 @@ def _lengths_history(details: Sequence[object], doubts: Doubts) -> tuple[LengthS
     for index, item in enumerate(details):
         name = ("messages_ready_details", "messages_unacknowledged_details")[index]
         samples = item.get("samples") if type(item) is dict else None
-        for at, value in _points(samples, name, doubts):
+        for at, value in points(samples, name, doubts):
             row = times.get(at)
             if row is None:
                 row = times[at] = [None, None]

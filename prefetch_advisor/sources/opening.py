@@ -11,11 +11,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 from prefetch_advisor.errors import InputError
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.gzipped import MAGIC, Damage, gunzip
 from prefetch_advisor.sources.tabular.interrupts import Interrupts
 
@@ -37,7 +38,7 @@ _PATIENCE = 0.05
 _PATIENCE_IN_ALL = 0.3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenInput:
     """An input ready to be read: UTF-8 or another superset of ASCII, never compressed."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from prefetch_advisor.errors import InputError
@@ -61,7 +62,8 @@ def _points(document: Mapping[str, Any], place: str) -> Iterator[tuple[_Labels, 
             for metric in scope.get("metrics", ()):
                 for one in _histograms(metric):
                     if any(one.counts):
-                        yield instance, checked(one, place)
+                        # what is said of the process may name the queue as well
+                        yield instance, replace(checked(one, place), labels={**about, **one.labels})
 
 
 def _histograms(metric: Mapping[str, Any]) -> Iterator[Histogram]:

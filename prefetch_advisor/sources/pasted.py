@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from prefetch_advisor.model.record import record
 from prefetch_advisor.sources.shell_lines import LONGEST_PROSE, asked, command, is_prompt
 
 _OTHER_TOOLS = re.compile(r"(?:^|[\s/\\\"'`(])(?:curl|wget|http|rabbitmqadmin)\s")
@@ -16,7 +16,7 @@ _ERLANG = re.compile(r"\[{1,3}\s*\{\w+,")
 _INSIDE = tuple('[]{},"')
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Segment:
     """Lines of a text; blank lines stand in front of them, so that they keep their numbers."""
 

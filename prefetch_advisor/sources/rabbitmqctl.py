@@ -26,10 +26,13 @@ from prefetch_advisor.sources.fields import (
     number,
     queue_type,
     settings,
+    shown,
     text,
     without,
 )
+from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.management import connection_of, priority
+from prefetch_advisor.sources.queue_names import LONGEST, too_long
 from prefetch_advisor.sources.rabbitmqctl_columns import IDENTITY
 
 _KIND = SourceKind.RABBITMQCTL
@@ -54,11 +57,11 @@ def read_document(
     doubts = Doubts(where, strict)
     values = []
     for position, item in enumerate(items, 1):
-        if type(item) is dict and named(item, listed):
+        wrong = _wrong(item, listed)
+        if wrong is not None:
+            doubts.bad_row(position, *wrong, item=True)
+        elif isinstance(item, dict):
             values.append(item)
-        else:
-            expected = f"an object with {IDENTITY[listed]}"
-            doubts.bad_row(position, expected, without(item, IDENTITY[listed]), item=True)
     if items and not values:
         first = doubts.bad[0]
         raise InputError(
@@ -66,6 +69,19 @@ def read_document(
             f"{first.expected}, found {first.found}: ask rabbitmqctl list_{listed} for that column"
         )
     return build(values, listed, vhost, doubts)
+
+
+def _wrong(item: object, listed: str) -> tuple[str, str] | None:
+    """What was expected of a row that cannot be one of a list, and what was found."""
+    key = IDENTITY[listed]
+    if type(item) is not dict or not named(item, listed):
+        return f"an object with {key}", without(item, key)
+    # channels may have been asked for columns that queues have as well, not the other way round
+    if listed == "queues" and (kind := document_list(item)[1]) not in ("queues", "unknown"):
+        return f"a row of {listed}", f"one of {kind}: {shown(item.get(key))}"
+    if listed in ("queues", "consumers") and too_long(item[key]):
+        return f"a name of at most {LONGEST} bytes", shown(item[key])
+    return None
 
 
 def named(values: Values, listed: str) -> bool:
@@ -200,6 +216,7 @@ def connection_row(values: Values, vhost: str | None, doubts: Doubts) -> Connect
         product=text(properties.get("product"), "client_properties.product", doubts),
         connected_at=None if connected is None else connected / 1000,
         state=text(get("state"), "state", doubts),
+        label=text(properties.get("connection_name"), "connection_name", doubts),
     )
 
 

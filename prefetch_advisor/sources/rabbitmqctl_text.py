@@ -203,14 +203,9 @@ def _read_block(block: _Block, where: str, strict: bool) -> Intake | str:
     listed = block.listed or list_of_rows(block.rows)
     if listed not in COLUMNS:
         return f"{where}:{block.line}: a list of {listed} is not read"
-    doubts = Doubts(where, strict)
     if not block.rows:
-        intake = build((), listed, block.vhost, doubts)
-        vhost = "" if block.vhost is None else f" of vhost {block.vhost!r}"
-        note = f"{where}:{block.line}: no {listed}{vhost} listed"
-        if listed == "queues":
-            note += " (rabbitmqctl says the same of a vhost that does not exist)"
-        return replace(intake, notes=(note,))
+        return nothing_listed(listed, block.vhost, f"{where}:{block.line}", where)
+    doubts = Doubts(where, strict)
     columns = block.columns or _asked(block, listed)
     if columns is None:
         columns = guess_columns(block.rows, listed, where)
@@ -221,6 +216,15 @@ def _read_block(block: _Block, where: str, strict: bool) -> Intake | str:
         )
     rows = parse_rows(block.rows, listed, columns, doubts)
     return build([row for row in rows if named(row, listed)], listed, block.vhost, doubts)
+
+
+def nothing_listed(listed: str, vhost: str | None, place: str, where: str) -> Intake:
+    """A list without rows, which says so."""
+    of_vhost = "" if vhost is None else f" of vhost {vhost!r}"
+    note = f"{place}: no {listed}{of_vhost} listed"
+    if listed == "queues":
+        note += " (rabbitmqctl says the same of a vhost that does not exist)"
+    return replace(build((), listed, vhost, Doubts(where)), notes=(note,))
 
 
 def _asked(block: _Block, listed: str) -> tuple[str, ...] | None:

@@ -10,16 +10,18 @@ from prefetch_advisor.errors import InputError
 from prefetch_advisor.model.observation import SourceKind
 from prefetch_advisor.sources import celery_log, histograms
 from prefetch_advisor.sources.columns import Role, read_name
-from prefetch_advisor.sources.grids import drawn, is_csv
+from prefetch_advisor.sources.fixed_width import is_fixed, refuse_untold
+from prefetch_advisor.sources.grids import drawn, is_csv, is_tsv
 from prefetch_advisor.sources.json_kinds import document_list
 from prefetch_advisor.sources.json_text import decode
+from prefetch_advisor.sources.key_values import is_keyed
 from prefetch_advisor.sources.pasted import looks_like_json, segments
 from prefetch_advisor.sources.rabbitmqctl_columns import COLUMNS, PID, header_list
 from prefetch_advisor.sources.shell_lines import LONGEST_PROSE, command
 
 EXPECTED = (
-    "timings (CSV, JSON Lines or a column of numbers), rabbitmqctl list_queues, list_consumers or "
-    "list_channels output, or JSON saved from the management API"
+    "timings (CSV, JSON Lines or a column of numbers), lists of queues, consumers or channels of "
+    "rabbitmqctl or rabbitmqadmin, or JSON saved from the management API"
 )
 _PREAMBLE = re.compile(r"Listing (\w[\w ]*?)(?: (?:for|in) vhost (.*?))? \.\.\.")
 _DECORATION = re.compile(r"Timeout: [\d.]+ seconds \.\.\.")
@@ -30,17 +32,26 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _ERROR_LINES = 3
 _CRASHED = "--formatter=pretty_table crashed"
 _CRASH = re.compile(r"Stack trace:$")
+_NAMES = "|".join(sorted({name for columns in COLUMNS.values() for name in columns}))
+#: where a list begins as Erlang terms: proplists in brackets, an empty one of a queue without any
+ERLANG = re.compile(
+    rf"^[ \t]*(?=\[[\[\]\s,]{{0,200}}#?\{{\s*(?:{_NAMES})\s*(?:,|=>))", re.MULTILINE
+)
+ERLANG_EMPTY = re.compile(r"[ \t]*\[[\[\]\s,]*\][ \t\r]*(?:\n|\Z)")
+_ERLANG_NONE = re.compile(r"^Listing [^\n]* \.\.\.\r?\n\s*\[[\[\]\s,]*\]", re.MULTILINE)
 _OTHER_FORMAT = (
     (_CRASH, _CRASHED),
     (re.compile(r"\x1b\(0|┌"), "--formatter=pretty_table output"),
     (re.compile(r"\+-{3,}|\| *name |[╭│├]"), "rabbitmqadmin's table"),
-    (re.compile(r"name=\"[^\"]*\" "), "rabbitmqadmin's kvp format"),
-    (re.compile(r"\[{1,3}\{(?:name|queue_name|pid|channel_pid),"), "--formatter=erlang output"),
 )
 #: a first cell that is a figure or a time: a row of timings, not of queues
 _FIGURE = re.compile(
-    r"[\s\"']*[-+]?\.?\d[\d.,:TZ/_ eE+-]*\s*(?:ns|us|µs|ms|s|sec|m|min|h)?[\s\"']*"
+    # possessive: a long run of blanks would be divided in every way
+    r"[\s\"']*+[-+]?\.?\d[\d.,:TZ/_ eE+-]*+\s*+(?:ns|us|µs|ms|sec|s|min|m|h)?+[\s\"']*+"
 )
+#: what only the broker's own metrics hold; and what they, or an exporter of them, hold too
+_OF_BROKER = re.compile(rb"^(?:# \w+ )?(?:erlang_vm_|rabbitmq_(?:build|identity)_info)", re.M)
+_OF_QUEUES = re.compile(rb"^(?:# \w+ )?rabbitmq_(?:detailed_)?(?:queue|channel)s?_", re.M)
 _HEAD_LINES = 200
 #: most rows of timings: neither a header, nor prose, nor a command
 _NO_LISTING = re.compile(r"[^\s,;]*[,;]\S*|[\d.,]+")
@@ -54,23 +65,34 @@ class Form(StrEnum):
     TEXT = "rabbitmqctl text"
     DRAWN = "drawn tables"
     CSV = "rabbitmqctl CSV"
+    TSV = "rabbitmqadmin's tsv"
+    FIXED = "rabbitmqadmin's columns"
+    KEYED = "rabbitmqadmin's kvp or long"
     CELERY = "the log of a Celery worker"
     HISTOGRAMS = "histograms"
     JSON = "json"
 
 
-def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
+def recognise_input(
+    head: bytes, where: str, kind: str | None = None, columns: bool = False
+) -> Form:
     """The form of an input that begins with ``head``; ``kind`` is what the user says it is.
+
+    With ``columns``, the user named those of timings that have no header.
 
     Raises:
         InputError: it is nothing that can be read; the message says what was expected.
     """
     text = decode(head).lstrip("\ufeff")
     start = text.lstrip()
+    if _OF_BROKER.search(head):
+        raise _broker_metrics(where)  # its histograms are of sizes
     if kind in (None, SourceKind.TIMINGS) and celery_log.looks_like(head):
         return Form.CELERY
     if kind in (None, SourceKind.TIMINGS) and histograms.looks_like(head):
         return Form.HISTOGRAMS
+    if kind in (None, SourceKind.MANAGEMENT) and _OF_QUEUES.search(head):
+        raise _broker_metrics(where)
     if kind == SourceKind.TIMINGS:
         return Form.TIMINGS
     if not start:
@@ -78,6 +100,8 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
             f"{where}: is empty: expected {EXPECTED} (rabbitmqctl prints its errors on stderr, "
             "and -q prints nothing for a vhost without queues)"
         )
+    if kind != SourceKind.MANAGEMENT and (ERLANG.search(text) or _ERLANG_NONE.search(text)):
+        return Form.TEXT
     if start[:1] in "{[" and looks_like_json(start):
         return Form.TIMINGS if kind is None and _is_timing(start) else Form.JSON
     if any(segment.json for segment in segments(text)):
@@ -86,16 +110,29 @@ def recognise_input(head: bytes, where: str, kind: str | None = None) -> Form:
         return Form.DRAWN
     if is_csv(text):
         return Form.CSV
+    if is_tsv(text):
+        return Form.TSV
+    if is_keyed(text):
+        return Form.KEYED
+    if is_fixed(text):
+        return Form.FIXED
     if kind == SourceKind.MANAGEMENT:
         raise InputError(f"{where}: expected JSON of the management API, found {_first(start)!r}")
     lines = [line.rstrip("\r") for line in text.lstrip("\r\n").split("\n")[:_HEAD_LINES]]
     if kind == SourceKind.RABBITMQCTL:
         _refuse_complaint(lines, where)
         return Form.TEXT
-    return _text_form(text, lines, where)
+    return _text_form(text, lines, where, columns)
 
 
-def _text_form(text: str, lines: list[str], where: str) -> Form:
+def _broker_metrics(where: str) -> InputError:
+    return InputError(
+        f"{where}: expected {EXPECTED}, found the broker's own Prometheus metrics, which show no "
+        "consumer's prefetch: save /api/queues, /api/consumers and /api/channels instead"
+    )
+
+
+def _text_form(text: str, lines: list[str], where: str, columns: bool) -> Form:
     first = next((line for line in lines if line.strip()), "")
     _refuse_complaint(lines, where)
     if any(is_listing(line) for line in lines):
@@ -108,7 +145,8 @@ def _text_form(text: str, lines: list[str], where: str) -> Form:
     if "\0" in text:
         raise InputError(f"{where}: expected {EXPECTED}, found binary data")
     refuse_other_format(first, where)
-    if _headerless(lines):
+    refuse_untold(text, where)
+    if _with_pids(lines) or (not columns and _counts(lines)):
         return Form.TEXT
     if re.search(r"[,;\t]", first) or _FIGURE.fullmatch(first) or re.fullmatch(r"\W*\w+\W*", first):
         return Form.TIMINGS
@@ -194,11 +232,16 @@ def _not_read(where: str, name: str) -> str:
     return f"{where}: {name} is not read yet: {instead}"
 
 
-def _headerless(lines: list[str]) -> bool:
+def _with_pids(lines: list[str]) -> bool:
+    """Whether these are rows of consumers or channels."""
+    cells = [split_cells(line) for line in lines if line.strip()]
+    return any(len(row) > 1 and any(PID.fullmatch(cell) for cell in row) for row in cells)
+
+
+def _counts(lines: list[str]) -> bool:
+    """Whether these are rows of names and whole numbers."""
     rows = [line for line in lines if line.strip()][:-1] or [line for line in lines if line.strip()]
     cells = [split_cells(line) for line in rows]
-    if any(len(row) > 1 and any(PID.fullmatch(cell) for cell in row) for row in cells):
-        return True
     counted = sum(
         len(row) > 1
         and "\t" in line

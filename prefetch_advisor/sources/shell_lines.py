@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+
+from prefetch_advisor.model.record import record
 
 #: characters of a line that is no row: names, of at most 255 bytes, and a command's columns
 LONGEST_PROSE = 4000
@@ -18,7 +19,7 @@ _OPTIONS_WITH_VALUE = frozenset(
 _SHELL_ENDS = re.compile(r"\s(?:[|;>&]|2>)|;")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Asked:
     """What a command line asks ``rabbitmqctl`` for."""
 

@@ -43,6 +43,8 @@ class TimingOptions:
     unit: str | None = None
     #: the first bad row is an error
     strict: bool = False
+    #: names of the columns where there is no header
+    columns: tuple[str, ...] = ()
 
 
 def read_timings(source: OpenInput, options: TimingOptions, budget: SampleBudget) -> Intake:
@@ -61,9 +63,15 @@ def read_timings(source: OpenInput, options: TimingOptions, budget: SampleBudget
     with source.interrupts as interrupts:
         reading = _Reading(source, options, budget, interrupts)
         start = source.head.lstrip()[:1]
+        content = _content(source.head)
+        if options.columns and (start == b"[" or content.startswith(b"{")):
+            raise InputError(
+                f"{source.where}: --columns is for rows without a header, but this is JSON: its "
+                "keys are the columns"
+            )
         if start == b"[":
             reading.objects(objects_of_array(source, interrupts, reading.bad))
-        elif _content(source.head).startswith(b"{"):
+        elif content.startswith(b"{"):
             reading.objects(
                 objects_of_lines(line, block, reading.bad)
                 for line, block in blocks(source, interrupts, reading.bad)
@@ -93,6 +101,7 @@ class _Reading:
     ) -> None:
         self.bad = BadRows(source.where, options.strict)
         self._source = source
+        self._columns = options.columns
         self._unit = unit_named(options.unit) if options.unit else None
         self._budget = budget
         self._interrupts = interrupts
@@ -111,7 +120,8 @@ class _Reading:
         for line, block in blocks(self._source, self._interrupts, self.bad):
             after = line + block.count(b"\n")
             if sheet is None:
-                sheet = read_header(text(block).split("\n"), self._source.where, line)
+                lines = text(block).split("\n")
+                sheet = read_header(lines, self._source.where, line, self._columns)
                 if sheet is None:
                     continue
                 line, block = _past(sheet.header_lines, line, block)

@@ -131,6 +131,7 @@ def test_every_key_is_a_field_of_its_fact_and_is_tried_above():
     ("written", "line", "column", "words"),
     [
         ("[[queue]]\nname = 'a'\n", 1, 1, "unknown table; did you mean queues?"),
+        ("rtt = '5ms'\n", 1, 1, "it belongs to a queue, or to defaults"),
         ("[[queues]]\nname = 'a'\nprefetch_count = 1\n", 3, 1, "did you mean prefetch?"),
         ("[[queues]]\nname = 'a'\n  ack-mode = 'auto'\n", 3, 3, "did you mean ack?"),
         ("[[queues]]\nname = 'a'\nprocesing-time = 1\n", 3, 1, "did you mean processing-time?"),
@@ -166,6 +167,13 @@ def test_what_means_nothing_is_told_once_and_where_it_stands(written, line, colu
     (found,) = lint_text({OWN: written, "times.csv": TIMINGS})
     assert (found.finding.code, found.place.line, found.place.column) == ("PA009", line, column)
     assert words in found.finding.message
+
+
+def test_a_default_that_fits_only_some_queues_is_no_mistake():
+    text = "[defaults]\nrtt = '5ms'\ncv = 1\n[[queues]]\nname = 'a'\nprefetch = 2\n"
+    assert lint_text({OWN: text}) == []
+    facts = facts_in({OWN: text + "processing-time = '1ms'\n"})
+    assert values(facts[0])["cv"] == 1
 
 
 def test_defaults_hold_for_queues_that_say_nothing_else():

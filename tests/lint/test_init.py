@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 from conftest import ROOT, Advise
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rabbitmq_node import Node
 from told import lint_text
 
 from prefetch_advisor.lint.declared.keys import BUFFER, QUEUE
@@ -160,3 +164,88 @@ def test_hostile_names_stay_names():
     document = tomllib.loads(template(seen))
     assert [queue["name"] for queue in document["queues"]] == names
     assert lint_text({OWN: template(seen)}) == []
+
+
+@pytest.fixture
+def consumed(broker: Node) -> Iterator[Node]:
+    """The node with queues of each kind, read by consumers of a connection of its own."""
+    pika = pytest.importorskip("pika")
+    where = pika.ConnectionParameters("127.0.0.1", broker.ports.amqp)
+    consumed_names = set()
+    with pika.BlockingConnection(where) as connection:
+
+        def consume(name: str, prefetch: int, **more: Any) -> None:
+            consumed_names.add(name)
+            channel = connection.channel()
+            arguments = more.pop("arguments", {})
+            channel.queue_declare(name, durable=True, arguments=arguments)
+            channel.basic_qos(prefetch_count=prefetch, global_qos=more.pop("shared", False))
+            channel.basic_consume(name, lambda *_: None, **more)
+
+        consume("init-plain", 7)
+        consume("init-plain", 9)
+        consume("init-unlimited", 0)
+        consume("init-auto", 5, auto_ack=True)
+        consume("init-shared", 5, shared=True)
+        consume("init-single", 2, arguments={"x-single-active-consumer": True})
+        consume("init-levels", 2, arguments={"x-max-priority": 5})
+        consume("init-quorum", 0, arguments={"x-queue-type": "quorum"})
+        consume('init-"] # \\', 3)
+        yield broker
+    # first the consumers: the API goes on listing those of a quorum queue that is gone
+    with pika.BlockingConnection(where) as connection:
+        for name in consumed_names:
+            connection.channel().queue_delete(name)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("kind", ["management", "rabbitmqctl"])
+def test_a_running_broker_is_written_down_as_it_is(cli: Advise, here: Path, consumed: Node, kind):
+    program = here / "rabbitmqctl"
+    exports = "".join(f"export {key}='{value}'\n" for key, value in consumed.environment.items())
+    program.write_text(f'#!/bin/sh\n{exports}exec "{consumed.programs}/rabbitmqctl" "$@"\n')
+    program.chmod(0o755)
+    asked = ("--rabbitmqctl", program, "--window", "0s") if kind == "rabbitmqctl" else ()
+    for _ in range(20):  # the API shows them after its next look
+        done = cli("init", "--live", kind, "-P", consumed.ports.management, *asked, "-o", "-")
+        assert done.code == 0, done.err
+        found = {queue["name"]: queue for queue in tomllib.loads(done.out).get("queues", ())}
+        if len(found) >= 8 and found["init-plain"].get("consumers") == 2:
+            break
+        time.sleep(0.5)
+    common = {"type": "classic", "consumers": 1, "ack": "manual"}
+    assert found["init-unlimited"] == {"name": "init-unlimited", "prefetch": 0, **common}
+    assert found["init-plain"] == {**common, "name": "init-plain", "prefetch": 9, "consumers": 2}
+    assert "# Its consumers differ: their prefetch is 7, 9." in done.out
+    assert found["init-auto"]["ack"] == "auto"
+    assert found["init-shared"] == {
+        **common,
+        "name": "init-shared",
+        "prefetch": 5,
+        "global-qos": True,
+    }
+    assert found["init-single"]["single-active-consumer"] is True
+    assert found["init-levels"]["priorities"] == 5
+    assert found["init-quorum"] == {
+        **common,
+        "name": "init-quorum",
+        "type": "quorum",
+        "prefetch": 0,
+    }
+    assert found['init-"] # \\']["prefetch"] == 3
+    lines = done.out.splitlines()
+    told = {
+        (tomllib.loads(_table_before(lines, one.place.line))["name"], one.finding.code)
+        for one in lint_text({OWN: done.out})
+    }
+    assert told == {
+        ("init-unlimited", "PA301"),
+        ("init-auto", "PA302"),
+        ("init-shared", "PA310"),
+        ("init-quorum", "PA311"),
+    }
+
+
+def _table_before(lines: list[str], number: int) -> str:
+    start = max(i for i in range(number) if lines[i] == "[[queues]]")
+    return "\n".join(lines[start + 1 : number])

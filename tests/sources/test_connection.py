@@ -150,6 +150,13 @@ def test_a_base_uri_gives_user_and_password_and_keeps_neither(tmp_path):
     assert connection.path_prefix == "/rabbit"
 
 
+@pytest.mark.parametrize("uri", ["http://ops:100%sure@h:1", "http://h:1/50%", "http://o:a%4@h"])
+def test_a_percent_sign_of_its_own_in_a_base_uri_is_refused_without_repeating_it(tmp_path, uri):
+    with pytest.raises(UsageError, match="percent-encoded") as refused:
+        found(tmp_path, base_uri=uri)
+    assert "sure" not in str(refused.value)
+
+
 def test_a_base_uri_without_port_takes_none_of_another_host(tmp_path):
     write(tmp_path, TOML)
     connection = found(tmp_path, base_uri="https://other.example")

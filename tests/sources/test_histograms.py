@@ -201,3 +201,59 @@ def test_the_mean_is_exact_and_quantiles_are_within_their_error(values):
 def test_what_cannot_be_meant_is_named(text, message):
     with pytest.raises(InputError, match=message):
         read_histograms(text, "t")
+
+
+TWO = """\
+# TYPE task_seconds histogram
+task_seconds_bucket{queue="a",task="x",le="1"} 4
+task_seconds_bucket{queue="a",task="x",le="+Inf"} 4
+task_seconds_sum{queue="a",task="x"} 2
+task_seconds_count{queue="a",task="x"} 4
+task_seconds_bucket{queue="a",task="y",le="1"} 6
+task_seconds_bucket{queue="a",task="y",le="+Inf"} 6
+task_seconds_sum{queue="a",task="y"} 1
+task_seconds_count{queue="a",task="y"} 6
+# TYPE handler_seconds histogram
+handler_seconds_bucket{pool="p",le="1"} 1
+handler_seconds_bucket{pool="p",le="+Inf"} 1
+handler_seconds_sum{pool="p"} 0.5
+handler_seconds_count{pool="p"} 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "queues"),
+    [("queue", {"a": 10}), ("task", {"x": 4, "y": 6}), ("pool", {"p": 1})],
+)
+def test_a_label_that_is_named_tells_the_queues(label, queues):
+    intake = read_histograms(TWO, "t", label=label)
+    assert {row.name: row.rows for row in intake.timings} == queues
+    assert not any("--queue-label" in note for note in intake.notes)
+
+
+def test_another_label_that_may_be_meant_is_told():
+    (first, _) = TWO.split("# TYPE handler", 1)
+    intake = read_histograms(first, "t")
+    assert {row.name: row.rows for row in intake.timings} == {"a": 10}
+    assert any("label queue; it has task too (--queue-label)" in note for note in intake.notes)
+
+
+def test_a_label_that_is_not_there_is_an_error_that_lists_those_that_are(advise, tmp_path):
+    file = tmp_path / "metrics.prom"
+    file.write_text(TWO)
+    done = advise(file, "--queue-label", "topic")
+    assert done.code == 3
+    assert "the label 'topic' (--queue-label), found the labels pool, queue, task" in done.err
+    rows = tmp_path / "rows.csv"
+    rows.write_text("processing_ms\n5\n6\n")
+    done = advise(rows, "--queue-label", "queue")
+    assert done.code == 2
+    assert "--queue-label: no input holds histograms" in done.err
+
+
+def test_a_label_of_opentelemetry_may_be_one_of_its_resource():
+    document = json.loads(otlp())
+    attribute = {"key": "service.name", "value": {"stringValue": "billing"}}
+    document["resourceMetrics"][0]["resource"] = {"attributes": [attribute]}
+    (row,) = read_histograms(json.dumps(document), "t", label="service.name").timings
+    assert (row.name, row.rows) == ("billing", 3)

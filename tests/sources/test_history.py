@@ -17,11 +17,7 @@ from prefetch_advisor.sources.history import (
     channel_since_first_seen,
     queue_since_first_seen,
     since_first_seen,
-    since_start,
-    with_hour,
 )
-
-NOW = 1.8e9
 
 
 def lengths(*depths: int) -> tuple[LengthSample, ...]:
@@ -78,42 +74,3 @@ def test_no_sample_with_anything_in_it_is_ever_lost(padding, counted, depths):
     lost = len(before[1]) - len(after[1])
     assert lost <= padding
     assert not any(depths[: len(before[0]) - len(after[0])])
-
-
-def queue(count: int, step: float, ready: int = 0, ack: int = 0) -> QueueRow:
-    """A queue with ``count`` samples up to now."""
-    times = [NOW - step * (count - 1 - i) for i in range(count)]
-    return QueueRow(
-        SourceKind.MANAGEMENT,
-        "api",
-        "/",
-        "q",
-        lengths=tuple(LengthSample(at, ready, 0) for at in times),
-        traffic=tuple(TrafficSample(at, Traffic(ack=ack)) for at in times),
-    )
-
-
-def test_zeros_from_before_the_node_ran_are_no_samples():
-    idle = queue(13, 5.0)
-    young = since_start(idle, 12.0)
-    assert [sample.at for sample in young.lengths] == [NOW - 10, NOW - 5, NOW]
-    assert [sample.at for sample in young.traffic] == [NOW - 10, NOW - 5, NOW]
-    assert since_start(idle, 60.0) == idle
-    # one is always left: the depth as it is
-    assert len(since_start(idle, 0.0).lengths) == 1
-    # a series of files counts from 0
-    series = queue(3, 5.0)
-    timeless = QueueRow(SourceKind.MANAGEMENT, "api", "/", "q", lengths=lengths(1, 2, 3))
-    assert since_start(timeless, 1.0) == timeless
-    assert since_start(series, 1e6) == series
-
-
-def test_an_hour_reaches_back_no_further_than_the_queue():
-    hour = queue(61, 60.0, ready=9, ack=7)
-    old = with_hour(queue(13, 5.0, ready=9, ack=7), hour)
-    assert len(old.hour_lengths) == len(old.hour_traffic) == 61
-    # its minute was cut where it was declared
-    assert with_hour(queue(4, 5.0, ready=9, ack=7), hour).hour_traffic == ()
-    # the hour's last sample is from before it
-    assert with_hour(queue(13, 5.0, ready=9), queue(61, 60.0)).hour_traffic == ()
-    assert len(with_hour(queue(13, 5.0), queue(61, 60.0)).hour_traffic) == 61

@@ -8,11 +8,11 @@ import json
 import shutil
 import socket
 import ssl
-import subprocess
 import time
 import traceback
 from pathlib import Path
 
+import certificates
 import pytest
 from misbehaving import (
     Server,
@@ -451,21 +451,12 @@ class Tls:
 
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Tls:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("no openssl to make certificates with")
     home = tmp_path_factory.mktemp("certificates")
-    (home / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    for command in (
-        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=tests",
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out request -subj /CN=broker",
-        "x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names"
-        " -out cert.pem",
-        "rsa -aes256 -in key.pem -out locked.pem -passout pass:" + "x" * 8,
-    ):
-        subprocess.run(
-            [openssl, *command.split()], cwd=home, check=True, capture_output=True, timeout=60
-        )
+    openssl = shutil.which("openssl")
+    if openssl is None or certificates.make(home, "IP:127.0.0.1,DNS:localhost") is None:
+        pytest.skip("no openssl to make certificates with")
+    locked = "rsa -aes256 -in key.pem -out locked.pem -passout pass:" + "x" * 8
+    certificates.run(openssl, locked, home)
     return Tls(home)
 
 

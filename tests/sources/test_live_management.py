@@ -18,6 +18,8 @@ import pytest
 from captured_broker import NOT_AUTHORISED, CapturedBroker, serving_captures
 from rabbitmq_node import Node
 
+from prefetch_advisor.advise import advise_queue
+from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError
 from prefetch_advisor.model.observation import Intake, QueueObservation, QueueRow
 from prefetch_advisor.sources import live_lists
@@ -337,6 +339,74 @@ def test_statistics_that_are_off_or_not_counted_are_said():
     assert broker.paths[-1] == "/api/queues"
 
 
+REDUCTIONS = "reductions_details"
+
+
+def looked_at(document: dict[str, Any], *done: int, step: int) -> dict[str, Any]:
+    """A queue's document after these looks at it; before them the broker shows zeros."""
+    document = copy.deepcopy(document)
+    at = document["messages_ready_details"]["samples"][0]["timestamp"]
+    shown = [0] * (13 - len(done)) + list(done)
+    document["reductions"] = done[-1]
+    document[REDUCTIONS] = {
+        "rate": 0.0,
+        "samples": [
+            {"sample": value, "timestamp": at - i * step} for i, value in enumerate(shown[::-1])
+        ],
+    }
+    for details in document["message_stats"].values():
+        if isinstance(details, dict):
+            details["samples"] = [
+                {"sample": 0, "timestamp": at - i * step} for i in range(len(shown))
+            ]
+    return document
+
+
+def test_neither_form_calls_a_queue_stalled_by_the_hour_before_it_was_declared():
+    broker = CapturedBroker("4.3")
+    number = next(i for i, q in enumerate(broker.queues) if q["name"] == "sc.stalled")
+    held = broker.queues[number]
+
+    def verdicts() -> set[str]:
+        found = []
+        for names in ((), ("sc.stalled",)):
+            fleet = combine(seen(broker, None, *names, patience=0))
+            (one,) = [one for one in fleet.queues if one.key.name == "sc.stalled"]
+            advice = advise_queue(one, Given(), Policy())
+            found.append(f"{advice.verdict} {advice.observed.window}")
+        return set(found)
+
+    for done, verdict in (((9,), "at-limit 0.0"), ((9, 10, 11), "at-limit 5.0")):
+        fresh = looked_at(held, *done, step=5_000)
+        broker.queues[number] = fresh
+        hour = looked_at(held, done[-1], step=60_000)
+        path = "/api/queues/%2F/sc.stalled"
+        broker.instead[path] = lambda q, m=fresh, h=hour: (200, h if "3600" in q.values() else m)
+        assert verdicts() == {verdict}, done
+    del broker.instead[path]
+    broker.queues[number] = held
+    assert {text.split()[0] for text in verdicts()} == {"stalled"}
+
+
+def test_the_uptime_of_the_nodes_is_asked_for():
+    broker = CapturedBroker("4.3")
+    seen(broker)
+    assert "uptime" in dict(broker.asked)["/api/nodes"]["columns"].split(",")
+
+
+def test_consumers_that_the_queue_has_not_counted_yet_are_waited_for():
+    broker = CapturedBroker("4.3")
+    path = "/api/queues/%2F/sc.saturated"
+    (whole,) = [q for q in broker.queues if (q["vhost"], q["name"]) == ("/", "sc.saturated")]
+    left = [{**whole, "consumers": 0}] * 2
+    broker.instead[path] = lambda _: (200, left.pop()) if left else None
+    slept: list[float] = []
+    found = by_key(combine(seen(broker, "/", "sc.saturated", sleep=slept.append)))
+    row = found["/", "sc.saturated"].row
+    assert row is not None
+    assert (row.consumers, len(slept)) == (whole["consumers"], 2)
+
+
 YOUNG = ("name", "vhost", "type", "arguments", "durable", "exclusive", "node", "consumer_details")
 
 
@@ -563,3 +633,38 @@ def test_rows_with_anything_in_place_of_a_name_are_left_out_and_counted():
     intakes = seen(broker)
     assert [row.name for intake in intakes for row in intake.queues] == ["q"]
     assert sum(intake.bad_count for intake in intakes) == 3
+
+
+@pytest.mark.broker
+def test_the_real_api_is_asked_with_tls_and_a_client_certificate(cli, working, monkeypatch):
+    made = working.certificates
+    if made is None:
+        pytest.skip("no openssl to make certificates with")
+    monkeypatch.setenv("PATH", "")  # no rabbitmqctl to fall back on
+    ours = ["--tls-cert-file", made.cert, "--tls-key-file", made.key]
+
+    def ask(host: str, *options: str) -> tuple[int, str]:
+        base = f"https://{host}:{working.ports.management_tls}"
+        run = cli("advise", "--base-uri", base, "--queue", "emails", *options)
+        return run.code, run.out + run.err
+
+    for trust in (["--tls-ca-cert-file", made.ca], ["-k"]):
+        code, text = ask("localhost", *trust, *ours)
+        assert code == 0, text
+        assert "emails" in text
+    uri = f"amqps://localhost:{working.ports.amqps}"
+    code, text = ask(
+        "localhost", *ours, "--tls-ca-cert-file", made.ca, "--rtt", "probe", "--uri", uri
+    )
+    assert code == 0, text
+    assert "probe of localhost" in text
+    for host, options, said in (
+        ("localhost", ours, "its certificate is not trusted"),
+        ("localhost", [*ours, "--tls-ca-cert-file", made.other_ca], "certificate is not trusted"),
+        ("127.0.0.1", [*ours, "--tls-ca-cert-file", made.ca], "IP address mismatch"),
+        ("localhost", ["--tls-ca-cert-file", made.ca], "--tls-cert-file and --tls-key-file"),
+    ):
+        code, text = ask(host, *options)
+        assert code == 3
+        assert said in text
+        assert len(text.splitlines()) == 1, text

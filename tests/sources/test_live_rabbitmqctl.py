@@ -117,6 +117,17 @@ def depth(name: str, ready: int = 0, unacked: int = 0, **more: object) -> dict[s
     }
 
 
+def subscription(tag: str, prefetch: int, **more: object) -> dict[str, object]:
+    return {
+        "queue_name": "q",
+        "consumer_tag": tag,
+        "channel_pid": "",
+        "ack_required": True,
+        "prefetch_count": prefetch,
+        **more,
+    }
+
+
 def queue(intakes: Sequence[Intake], name: str, vhost: str = "/") -> QueueRow:
     (found,) = [
         row for one in intakes for row in one.queues if (row.vhost, row.name) == (vhost, name)
@@ -336,26 +347,52 @@ def test_consumers_are_those_at_the_end(program: Program) -> None:
     assert [one.row.tag for one in consumers] == ["t2"]
 
 
-def test_consumers_that_left_after_the_last_look_are_those_of_its_depths(program: Program) -> None:
-    fake = program(
-        list_queues=rows(depth("q", 5, 3, consumers=1)),
-        list_consumers="""[ $n = 1 ] && printf '[{"queue_name":"q","consumer_tag":"t1",
-            "channel_pid":"","ack_required":true,"prefetch_count":3}]' || printf '[]'""",
-    )
-    consumers = observed(fake.observe(window=0.3))["/", "q"].consumers
-    assert consumers is not None
-    assert [one.row.tag for one in consumers] == ["t1"]
-
-
-def test_what_was_seen_of_a_node_that_went_away_is_reported_as_what_it_is(
+def test_consumers_that_left_after_the_last_look_are_those_from_the_start(
     program: Program,
 ) -> None:
-    down = failing("errors/4.3-node_down.txt.stderr", 69)
-    fake = program(list_queues=f"[ $n -gt 4 ] && {{ {down}; }}; {rows(depth('q', 5))}")
-    seen = fake.observe(window=5.0)
-    assert 4 <= len(queue(seen, "q").lengths) <= 5
-    assert "seen until then" in notes(seen)
-    assert "of the 5 s asked for" in notes(seen)
+    pid = "<1.2.3>"
+    fake = program(
+        list_queues=rows(depth("q", 5, 2, consumers=1), depth("r", 5, 2, consumers=1)),
+        list_consumers=f"""[ $n = 1 ] && {
+            rows(subscription("t", 2, channel_pid=pid), subscription("u", 2, queue_name="r"))
+        } ||
+            {rows(subscription("v", 2, queue_name="r"))}""",
+        list_channels=f"""[ $n = 1 ] && {
+            rows({"pid": pid, "name": "a (1)", "messages_unacknowledged": 2})
+        } || {EMPTY}""",
+        list_connections=f"""[ $n = 1 ] && {
+            rows({"name": "a", "protocol": "{0,9,1}", "state": "running"})
+        } || {EMPTY}""",
+    )
+    found = fake.observe(window=0.4)
+    assert "the consumers of 1 queue changed after the last look" in notes(found)
+    seen = observed(found)
+    (consumer,) = seen["/", "q"].consumers or ()
+    assert (consumer.row.tag, consumer.channel and consumer.channel.row.unacked) == ("t", None)
+    assert consumer.connection is not None
+    assert [one.row.tag for one in seen["/", "r"].consumers or ()] == ["v"]
+    assert advised(found)["/", "q"].verdict == "at-limit"
+
+
+def test_only_the_looks_with_as_many_consumers_as_the_last_count(program: Program) -> None:
+    fake = program(
+        list_queues=f"""[ $n -lt 3 ] && {rows(depth("q", 9, 4, consumers=2))} ||
+            {rows(depth("q", 5, 2, consumers=1))}""",
+        list_consumers=f"""[ $n = 1 ] && {rows(subscription("t", 2), subscription("u", 2))} ||
+            {rows(subscription("t", 2))}""",
+    )
+    found = fake.observe(window=0.8)
+    assert {(one.ready, one.unacked) for one in queue(found, "q").lengths} == {(5, 2)}
+    assert "the number of consumers of 1 queue changed within the window" in notes(found)
+    assert advised(found)["/", "q"].verdict == "at-limit"
+
+
+def test_consumers_that_no_list_shows_are_told_from_a_list_not_read(program: Program) -> None:
+    fake = program(list_queues=rows(depth("q", 5, 2, consumers=3)))
+    advice = advised(fake.observe())["/", "q"]
+    assert advice.verdict == "unknown"
+    assert "changed while they were listed: 3 counted" in advice.verdict_reason
+    assert "none listed in rabbitmqctl" in advice.verdict_reason
 
 
 # versions, crashes and escapes
@@ -612,6 +649,37 @@ def test_a_node_that_goes_down_in_the_window_is_an_error(program: Program) -> No
         fake.observe(window=2.0)
 
 
+def test_a_node_that_goes_down_after_three_looks_leaves_what_was_seen(program: Program) -> None:
+    down = failing("errors/4.3-node_down.txt.stderr", 69)
+    full = depth("q", 5, 2, consumers=1)
+    fake = program(
+        list_queues=f"[ $n -gt 3 ] && {{ {down}; }}; {rows(full)}",
+        list_consumers=rows(subscription("t", 2)),
+        list_channels=rows({"pid": "<1.2.3>", "name": "a (1)", "messages_unacknowledged": 9}),
+    )
+    found = fake.observe(window=2.0)
+    assert len(queue(found, "q").lengths) == 3
+    told = notes(found)
+    assert "the node was lost: 4" in told
+    assert " ms of the window of 2 s were seen, in 3 looks" in told
+    assert "cannot reach the node" in told
+    assert [row.unacked for row in found[-1].channels] == [None]
+    advice = advised(found)["/", "q"]
+    assert (advice.verdict, advice.snapshot) == ("at-limit", False)
+
+
+def test_a_node_that_goes_down_at_the_end_leaves_the_whole_window(program: Program) -> None:
+    down = failing("errors/4.3-node_down.txt.stderr", 69)
+    fake = program(
+        list_queues=rows(depth("q", 5, 2, consumers=1)),
+        list_channels=f"[ $n -gt 1 ] && {{ {down}; }}; {EMPTY}",
+        list_consumers=rows(subscription("t", 2)),
+    )
+    found = fake.observe(window=0.6)
+    assert "600 ms of the window of 600 ms were seen" in notes(found)
+    assert advised(found)["/", "q"].verdict == "at-limit"
+
+
 @pytest.mark.parametrize("end", ["exit 75", "sleep 60", "exit 70"])
 def test_a_look_that_fails_ends_the_series_there(
     program: Program, monkeypatch: pytest.MonkeyPatch, end: str
@@ -643,7 +711,8 @@ def test_without_consumers_they_are_unknown_and_not_none(program: Program) -> No
 # Ctrl-C
 
 
-def test_ctrl_c_in_the_window_keeps_what_was_seen(program: Program) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_window_keeps_what_was_seen(program: Program, number: int) -> None:
     fake = program(
         list_queues=f"[ $n -gt 2 ] && sleep 60; {rows(depth('q', 5, 2, consumers=1))}",
         list_consumers=rows({"queue_name": "q", "consumer_tag": "t", "prefetch_count": 2}),
@@ -653,7 +722,7 @@ def test_ctrl_c_in_the_window_keeps_what_was_seen(program: Program) -> None:
     def press() -> None:
         wait_for((fake.directory / "list_queues.count").exists)
         wait_for(lambda: (fake.directory / "list_queues.count").read_text().strip() == "3")
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=press)
     thread.start()

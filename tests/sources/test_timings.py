@@ -203,6 +203,46 @@ def test_several_columns_need_a_header():
             read(text)
 
 
+@pytest.mark.parametrize("delimiter", ["\t", ";", ",", "|"])
+def test_columns_that_are_named_make_up_for_a_header(delimiter):
+    rows = ("tasks", "5", "1.5"), ("mail", "20", "1.5"), ("tasks", "7", "2.5")
+    text = "".join(f"{delimiter.join(row)}\n" for row in rows)
+    named = read(f"queue{delimiter}p_ms{delimiter}rtt_ms\n{text}").timings
+    found = read(text, columns=("queue", "p_ms", " rtt_ms")).timings
+    assert told(found) == told(named)
+    assert [row.name for row in found] == ["tasks", "mail"]
+    assert only("5\n7\n", columns=("p_ms",)).processing.mean == 0.006
+    # one that is not to be read has any name, or none
+    skipped = read(text, columns=("queue", "p_ms", "")).timings
+    assert [row.rtt for row in skipped] == [None, None]
+
+
+def told(rows):
+    return [(row.name, row.rows, row.processing.mean, row.rtt.mean) for row in rows]
+
+
+def test_columns_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match=r"stdin:1: expected 2 cells, as --columns names .*a,5,6"):
+        read("a,5,6\n", columns=("queue", "p_ms"))
+    with pytest.raises(InputError, match=r"--columns: no processing time: found 'queue', 'foo'"):
+        read("a,5\n", columns=("queue", "foo"))
+    with pytest.raises(InputError, match=r"--columns is for rows without a header.* JSON"):
+        read('{"p_ms": 5}\n', columns=("p_ms",))
+
+
+def test_rows_of_a_name_and_whole_numbers_are_timings_where_columns_are_named(advise, tmp_path):
+    file = tmp_path / "rows"
+    file.write_text("tasks\t5\t3\nmail\t7\t2\ntasks\t5\t3\n")
+    done = advise(file, "--columns", "queue,processing_ms,rtt_ms")
+    found = {queue["queue"]: queue["processing_time"]["mean"] for queue in done.report["queues"]}
+    assert found == {"tasks": 0.005, "mail": 0.007}
+    ctl = tmp_path / "ctl"
+    ctl.write_text("name\tmessages\na\t1\n")
+    done = advise(ctl, "--columns", "queue,processing_ms")
+    assert done.code == 2
+    assert "--columns: no input holds timings" in done.err
+
+
 def test_header_errors_name_the_line_and_the_columns():
     with pytest.raises(InputError, match=r"stdin:2: no processing time: found 'queue', 'foo'"):
         read("# exported\nqueue,foo\na,5\n")

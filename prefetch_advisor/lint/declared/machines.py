@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from prefetch_advisor import unequal
 from prefetch_advisor.bounds import ConflictError
+from prefetch_advisor.config import MAX_PREFETCH
 from prefetch_advisor.hints import consumers
 from prefetch_advisor.lint.declared import DeclaredQueue
 from prefetch_advisor.lint.declared.observed import alike, judged_as, policy, where
 from prefetch_advisor.lint.declared.placing import told
 from prefetch_advisor.lint.declared.rules import of_prefetch
 from prefetch_advisor.lint.declared.words import numbers
-from prefetch_advisor.model.lint import LintFinding, Located
+from prefetch_advisor.model.lint import LintFinding, Located, Place
 from prefetch_advisor.units import duration
 
 
@@ -23,14 +24,22 @@ def of_machines(queue: DeclaredQueue) -> Iterator[LintFinding]:
     if unlike:
         yield from unlike
         return
-    for part in parts(queue):
-        yield from of_prefetch(part)
+    # what is said once for all of them is told once, and first what no machine decides
+    before = [replace(queue, machines=None)] if alike(queue.prefetch) is not None else []
+    known: set[tuple[str, Place]] = set()
+    for part in (*before, *parts(queue)):
+        for found in of_prefetch(part):
+            if (found.finding.code, found.place) not in known:
+                known.add((found.finding.code, found.place))
+                yield found
 
 
 def _one_for_all(queue: DeclaredQueue) -> Iterator[LintFinding]:
     """A prefetch that is one for machines that need different ones, by the sizing of each."""
     limit, machines = alike(queue.prefetch), queue.machines or {}
-    if limit is None or not limit.value or queue.rtt is None:
+    if limit is None or not 0 < limit.value <= MAX_PREFETCH or queue.rtt is None:
+        return
+    if queue.ack is not None and queue.ack.value == "auto":
         return
     try:
         judged, _ = judged_as(whole(replace(queue, prefetch=None)))

@@ -13,6 +13,7 @@ from prefetch_advisor.model.advice import Finding, Severity
 from prefetch_advisor.model.lint import LintFinding, Located, Place
 
 _OPTION = re.compile(r"--(?=[a-z])")
+_LONGEST_NAME = 60
 #: where the value of a finding stands, if that is not the prefetch
 _AT = {"PA004": "timings"}
 
@@ -56,7 +57,13 @@ def finding(
     return _placed(rule.finding(queue.name.value, message, help_, severity), queue, value)
 
 
+def shortened(name: str) -> str:
+    """A name in a message, its end cut where it is long."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+
+
 def _placed(found: Finding, queue: DeclaredQueue, value: object) -> LintFinding:
+    found = replace(found, message=f"{shortened(found.subject)}: {found.message}")
     place: Place = value.place if isinstance(value, Located) else queue.place
     if isinstance(value, Located) and not value.certain:
         found = replace(found, severity=min(found.severity, Severity.WARNING))

@@ -10,6 +10,7 @@ from typing import Any
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint.declared import Buffer, DeclaredQueue
 from prefetch_advisor.lint.declared.keys import BUFFER, DEFAULTS, QUEUE, TIMES, Key, near
+from prefetch_advisor.lint.declared.placing import shortened
 from prefetch_advisor.lint.declared.values import Text, WrongValue, shown
 from prefetch_advisor.lint.settings_file import SettingsFile
 from prefetch_advisor.model.lint import LintFinding, Located, Place
@@ -21,7 +22,6 @@ _TABLES = (
     Key("defaults", Text(), "", {}, also=("default",)),
     Key("lint", Text(), "", {}),
 )
-_LONGEST_NAME = 60
 
 _Values = dict[str, Any]
 
@@ -30,7 +30,10 @@ def declared(file: SettingsFile) -> Iterator[object]:
     """The queues and buffers of a file, and a finding for each thing that means nothing."""
     for key in file.document:
         if key not in {table.name for table in _TABLES}:
-            yield _wrong(key, f"unknown table; {near(key, _TABLES)}", file.key_place(key))
+            hint = near(key, _TABLES)
+            if key.replace("_", "-") in {known.name for known in DEFAULTS}:
+                hint = "it belongs to a queue, or to defaults"
+            yield _wrong(key, f"unknown table; {hint}", file.key_place(key))
     defaults: _Values = {}
     table = file.document.get("defaults", {})
     if isinstance(table, dict):
@@ -52,10 +55,7 @@ def _queues(file: SettingsFile, defaults: _Values) -> Iterator[object]:
             continue
         values, wrong = _values(file, path, table, QUEUE)
         yield from wrong
-        if any(name in table for name in TIMES):
-            values = {**_without_times(defaults), **values}
-        else:
-            values = {**defaults, **values}
+        values = {**_inherited(defaults, table), **values}
         yield from _together(values)
         name, vhost = values.get("name"), values.get("vhost")
         if name is None:
@@ -68,6 +68,16 @@ def _queues(file: SettingsFile, defaults: _Values) -> Iterator[object]:
         seen[key] = name.place
         fields = {known.field: values[known.name] for known in QUEUE if known.name in values}
         yield DeclaredQueue(place=file.key_place(*path), base=base, **fields)
+
+
+def _inherited(defaults: _Values, table: Mapping[str, Any]) -> _Values:
+    """The defaults, without those that do not fit how the queue's own times are said."""
+    times = "processing-time"
+    if any(name in table for name in TIMES if name != times):
+        return {key: value for key, value in defaults.items() if key not in (times, "cv")}
+    if times not in table and times not in defaults:
+        return {key: value for key, value in defaults.items() if key != "cv"}
+    return defaults
 
 
 def _buffers(file: SettingsFile) -> Iterator[object]:
@@ -149,10 +159,6 @@ def _located(file: SettingsFile, path: Sequence[str | int], key: Key, raw: Any) 
     return Located(value, file.place(*path))
 
 
-def _without_times(values: _Values) -> _Values:
-    return {name: value for name, value in values.items() if name not in (*TIMES, "cv")}
-
-
 def _together(values: _Values) -> Iterator[LintFinding]:
     """Values that cannot be meant beside each other; the later ones are taken out."""
     said = [name for name in TIMES if name in values]
@@ -184,5 +190,5 @@ def _place(value: Any) -> Place:
 
 
 def _wrong(subject: str, message: str, place: Place) -> LintFinding:
-    subject = subject if len(subject) <= _LONGEST_NAME else f"{subject[:_LONGEST_NAME]}..."
-    return LintFinding(inputs.INVALID_SETTING.finding(subject, message), place)
+    subject = shortened(subject)
+    return LintFinding(inputs.INVALID_SETTING.finding(subject, f"{subject}: {message}"), place)

@@ -11,6 +11,7 @@ from pathlib import Path
 from prefetch_advisor.errors import InputError
 from prefetch_advisor.findings import inputs
 from prefetch_advisor.lint.declared import DeclaredQueue
+from prefetch_advisor.lint.declared.placing import shortened
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding
 from prefetch_advisor.model.observation import Intake
@@ -87,7 +88,7 @@ def _finding(queue: DeclaredQueue, message: str, severity: Severity | None = Non
     assert queue.timings is not None
     found = inputs.INVALID_SETTING.finding(
         queue.name.value,
-        f"timings: {message}",
+        f"{shortened(queue.name.value)}: {message}",
         "Name a file of timings, relative to the settings; advise reads it alike.",
         severity,
     )

@@ -32,7 +32,8 @@ def numbers(
     """
     limit = alike(queue.prefetch)
     said = []
-    for name in ("prefetch", *fields) if limit is not None and limit.origin else fields:
+    computed = ("prefetch",) if limit is not None and limit.origin else ()
+    for name in dict.fromkeys((*computed, *fields)):
         value = getattr(queue, name)
         if isinstance(value, Located):
             shown = _WORDS.get(name, str)(value.value)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.lint.declared import DeclaredQueue
+from prefetch_advisor.lint.judges import known
 from prefetch_advisor.model.lint import LintFinding
 
 
 def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     """What is wrong with the queues that settings declare."""
-    queues = [fact for fact in facts if isinstance(fact, DeclaredQueue)]
-    if not queues:
+    if not any(isinstance(fact, DeclaredQueue) for fact in facts):
         return
+    queues = known.declared(facts)
     # here: most trees declare none, and sizing is a large import
     from prefetch_advisor.lint.declared import kind, load, machines, rules
     from prefetch_advisor.lint.declared.timings import TimingFiles

@@ -1,12 +1,13 @@
-"""Ctrl-C that lands between two reads, so that what was read stays whole."""
+"""Ctrl-C, SIGTERM or SIGHUP that lands between two reads, so that what was read stays whole."""
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
+from contextlib import ExitStack
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from prefetch_advisor import ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,15 +15,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READ = 65_536
-#: seconds after which a second Ctrl-C is meant as one: wrappers pass the first on twice
-_AGAIN = 0.5
 
 
 class Interrupts:
     """While entered, Ctrl-C ends a call that waits for input; at other times it waits for the next.
 
-    A second one, later, ends the program. Only Python's own handler is replaced, and only in the
-    main thread; whoever installed another one keeps it. It may be entered again while entered.
+    So do SIGTERM and SIGHUP; what ``ending.handled_by`` says of handlers holds. A second one,
+    later, ends the program. It may be entered again while entered.
     """
 
     def __init__(self) -> None:
@@ -31,14 +30,12 @@ class Interrupts:
         self._at = 0.0
         self._waiting = False
         self._entered = 0
-        self._former: Any = None
+        self._handlers = ExitStack()
 
     def __enter__(self) -> Interrupts:
         self._entered += 1
-        main = threading.current_thread() is threading.main_thread()
-        default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._entered == 1 and main and default:
-            self._former = signal.signal(signal.SIGINT, self._handle)
+        if self._entered == 1:
+            self._handlers.enter_context(ending.handled_by(self._handle))
         return self
 
     def __exit__(
@@ -48,13 +45,12 @@ class Interrupts:
         trace: TracebackType | None,
     ) -> None:
         self._entered -= 1
-        if not self._entered and self._former is not None:
-            signal.signal(signal.SIGINT, self._former)
-            self._former = None
+        if not self._entered:
+            self._handlers.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        again = self.happened and now - self._at > _AGAIN
+        again = self.happened and now - self._at > ending.AGAIN
         if not self.happened:
             self.happened, self._at = True, now
         if self._waiting or again:

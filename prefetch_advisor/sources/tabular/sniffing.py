@@ -46,8 +46,12 @@ class Sheet:
     header_lines: int
 
 
-def read_header(lines: Sequence[str], where: str, line: int) -> Sheet | None:
+def read_header(
+    lines: Sequence[str], where: str, line: int, columns: Sequence[str] = ()
+) -> Sheet | None:
     """What the first lines tell; ``None``: only blank lines and comments.
+
+    With ``columns`` there is no header: these are their names.
 
     Raises:
         InputError: several columns without a header, or none with a processing time.
@@ -59,8 +63,25 @@ def read_header(lines: Sequence[str], where: str, line: int) -> Sheet | None:
         if only is None and (directive := _DIRECTIVE.fullmatch(raw.strip(" "))):
             only = directive[1]
             continue
+        if columns:
+            return _named(columns, raw, f"{where}:{line + at}", at, only)
         return _read_header(raw, f"{where}:{line + at}", at, only)
     return None
+
+
+def _named(columns: Sequence[str], raw: str, where: str, at: int, only: str | None) -> Sheet:
+    layout = lay_out([name.strip() for name in columns], "--columns")
+    if len(columns) == 1:
+        return Sheet(Form(NO_DELIMITER, 1), layout, at)
+    for delimiter in only or _DELIMITERS:
+        if len(_cells(raw, delimiter)) == len(columns):
+            padded = any(cell != cell.strip() for cell in raw.split(delimiter))
+            return Sheet(Form(delimiter, len(columns), padded), layout, at)
+    raise InputError(
+        f"{where}: expected {len(columns)} cells, as --columns names "
+        f"({', '.join(map(show, columns))}), between tabs, semicolons, commas or bars; "
+        f"found {show(raw)}"
+    )
 
 
 def _read_header(raw: str, where: str, at: int, only: str | None) -> Sheet:
@@ -71,7 +92,7 @@ def _read_header(raw: str, where: str, at: int, only: str | None) -> Sheet:
     if not _known(cells) and any(map(_is_figure, cells)):
         raise InputError(
             f"{where}: expected a header line that names the columns, such as "
-            f"queue,processing_ms,rtt_ms; found {show(raw)}"
+            f"queue,processing_ms,rtt_ms, or --columns with their names; found {show(raw)}"
         )
     padded = any(cell != cell.strip() for cell in raw.split(delimiter))
     names = [cell.strip() for cell in cells]

@@ -1,0 +1,1 @@
+"""Files of the broker itself: rabbitmq.conf, advanced.config, definitions.json."""

@@ -1,0 +1,1 @@
+"""Celery, and what runs on it or is configured as it is: Airflow, dramatiq."""

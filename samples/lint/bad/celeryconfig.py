@@ -1,0 +1,3 @@
+# No limit: the whole backlog moves into one worker.
+broker_url = "amqp://rabbit//"
+worker_prefetch_multiplier = 0

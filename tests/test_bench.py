@@ -1,0 +1,198 @@
+"""``bench`` on a real broker: what it measures beside what is predicted, and what it leaves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from own_queue import SETTLE, eventually, later, queues
+
+from prefetch_advisor.bench import STYLES, BenchPlan, Measured, judge
+from prefetch_advisor.bench_run import bench
+from prefetch_advisor.errors import AdvisorError
+from prefetch_advisor.probe import ProbePlan, Readings, summarise
+from prefetch_advisor.simulate import Work
+from prefetch_advisor.sizing import Sizing
+from prefetch_advisor.sources.amqp_uri import parse
+
+WORK = Work(0.005, 0.0, "constant, 5 ms", shape="constant")
+
+
+def plan(port: int, **changes: Any) -> BenchPlan:
+    probe = ProbePlan(parse(f"amqp://localhost:{port}"), duration=0.5, timeout=5.0)
+    return replace(BenchPlan(probe, WORK, prefetches=(2,), messages=100, duration=10.0), **changes)
+
+
+def quiet(_done: float, _total: float) -> None:
+    pass
+
+
+# --- what the model says
+
+
+def readings(rtt: float, cost: float) -> Any:
+    probe = ProbePlan(parse("amqp://localhost"))
+    said = Readings(rtt=[rtt] * 50, sync=[rtt] * 50, client_cost=cost, drained=100)
+    return summarise(said, probe, product=None, version=None, measured_from="here")
+
+
+def test_the_client_s_own_cost_belongs_to_what_a_message_takes():
+    measured = [Measured(n, 100, 1.0, 0.5, [0.001] * 100) for n in (1, 3, 30)]
+    result = judge(plan(1), readings(0.002, 0.0005), measured)
+    one, three, many = (point.predicted for point in result.points)
+    assert one == pytest.approx(1 / 0.0035)
+    assert three == many == pytest.approx(1 / 0.0015)
+    assert isinstance(result.advice, Sizing)
+    assert result.advice.prefetch == 3
+    assert [point.buffered_time for point in result.points] == pytest.approx([0, 0.003, 0.0435])
+
+
+def test_more_than_is_measured_passes_before_measuring_starts_and_is_there():
+    assert plan(1, messages=2_000).counts(1) == (200, 2_000)
+    assert plan(1, messages=2_000).counts(500) == (1_000, 2_500)
+    assert plan(1, messages=2_000).counts(0) == (400, 2_000)
+
+
+# --- a real broker
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", ["classic", "quorum"])
+def test_every_style_is_measured_near_what_is_predicted(clean, kind, style):
+    wanted = plan(clean.ports.amqp, style=style, workers=3, prefetches=(3, 6))
+    wanted = replace(wanted, probe=replace(wanted.probe, queue_type=kind))
+    result = bench(wanted, quiet)
+    for point in result.points:
+        assert point.measured.messages == 100
+        assert point.predicted is not None
+        # a busy machine only slows it down
+        assert 0.2 < point.measured.throughput / point.predicted < 1.1
+    few, many = (point.measured.throughput for point in result.points)
+    if style == "async":
+        assert many > 1.2 * few
+    at_once = {"blocking": 1, "loop": 1, "threads": 3, "async": 3}[style]
+    assert few < 1.1 * at_once / 0.005
+
+
+@pytest.mark.broker
+def test_acks_in_groups_are_measured(clean):
+    result = bench(plan(clean.ports.amqp, batch=5, prefetches=(5, 20)), quiet)
+    assert [point.measured.messages for point in result.points] == [100, 100]
+    assert result.best is not None
+
+
+@pytest.mark.broker
+def test_the_command_reports_and_leaves_nothing(cli, clean, tmp_path):
+    uri = f"amqp://guest:guest@localhost:{clean.ports.amqp}"
+    options = ["--uri", uri, "--processing-time", "2ms", "--messages", "60", "--prefetch", "1,4"]
+    run = cli("bench", *options, "--format", "json")
+    assert run.code == 0, run.err
+    assert "guest:guest" not in run.out + run.err
+    document = json.loads(run.out)
+    assert [point["prefetch"] for point in document["points"]] == [1, 4]
+    assert document["best"] in (1, 4)
+    assert document["recommended"]["prefetch"] >= 1
+    table = cli("bench", *options)
+    assert "of the best" in table.out
+    assert "* the advised one, + the best" in table.out
+    file = tmp_path / "points.csv"
+    assert cli("bench", *options, "--format", "csv", "-o", str(file)).code == 0
+    with file.open() as opened:
+        assert [row["prefetch"] for row in csv.DictReader(opened)] == ["1", "4"]
+
+
+@pytest.mark.broker
+def test_without_a_list_it_looks_around_the_advised_prefetch(cli, clean):
+    uri = f"amqp://localhost:{clean.ports.amqp}"
+    run = cli(
+        *("bench", "--uri", uri, "--processing-time", "5ms", "--messages", "20"),
+        *("--duration", "1s", "--format", "json"),
+    )
+    document = json.loads(run.out)
+    tried = [point["prefetch"] for point in document["points"]]
+    assert tried[0] == 1
+    assert tried[-1] == 0
+    assert len(tried) >= 4
+
+
+def refusal(wanted: BenchPlan) -> str:
+    with pytest.raises(AdvisorError) as refused:
+        bench(wanted, quiet)
+    return str(refused.value)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("kind", ["classic", "quorum"])
+def test_a_connection_that_is_cut_is_said_and_leaves_nothing(clean, line, kind):
+    wanted = plan(line.port, messages=100_000, duration=30.0, prefetches=(5,))
+    wanted = replace(wanted, probe=replace(wanted.probe, queue_type=kind))
+    later(4.0, line.cut)
+    start = time.monotonic()
+    text = refusal(wanted)
+    assert f"connection to localhost:{line.port} was lost" in text
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.broker
+def test_an_alarm_is_said_in_bounded_time(clean):
+    clean.rabbitmqctl("set_vm_memory_high_watermark", "0.0001")
+    alarmed = "/api/nodes?columns=mem_alarm"
+    try:
+        assert eventually(lambda: json.loads(clean.get(alarmed))[0]["mem_alarm"])
+        start = time.monotonic()
+        assert "blocks publishers: memory alarm" in refusal(plan(clean.ports.amqp))
+        assert time.monotonic() - start < 15
+    finally:
+        clean.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
+        assert eventually(lambda: not json.loads(clean.get(alarmed))[0]["mem_alarm"])
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_with_what_was_measured_and_cleans_up(clean, number, code):
+    command = [sys.executable, "-m", "prefetch_advisor", "bench", "--format", "json"]
+    command += ["--uri", f"amqp://localhost:{clean.ports.amqp}", "--processing-time", "5ms"]
+    before = queues(clean)
+    with subprocess.Popen(
+        [*command, "--messages", "40", "--prefetch", "1..400", "--queue-type", "quorum"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        try:
+            assert eventually(lambda: queues(clean) != before)
+            time.sleep(8)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=SETTLE)
+        finally:
+            process.kill()
+    assert process.returncode == code, err
+    assert json.loads(out)["interrupted"] is True
+    assert err.splitlines()[-1].endswith("the report covers what was measured until then")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--processing-time", "2s"], "bench measures up to 1 s"),
+        (["--processing-time", "5ms", "--batch", "9", "--prefetch", "3"], "nothing would ever be"),
+        ([], "found none"),
+        (["--processing-time", "5ms", "--uri", "http://x"], "amqp"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(cli, arguments, said):
+    run = cli("bench", *arguments)
+    assert run.code == 2
+    assert said in " ".join(run.err.split())
