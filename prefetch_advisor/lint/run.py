@@ -96,7 +96,9 @@ def _read_one(file: Found, found: Read) -> None:
     for fact in facts_of(source, fitting):
         if isinstance(fact, Skipped):
             place = fact.place
-            found.notes.append(f"{place.path}: left out from line {place.line} on: {fact.reason}")
+            note = f"{place.path}: left out from line {place.line} on: {fact.reason}"
+            if note not in found.notes[-1:]:  # another kind may have said so
+                found.notes.append(note)
         else:
             found.facts.append(fact)
 

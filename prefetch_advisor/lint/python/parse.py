@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import lru_cache
 
 from prefetch_advisor.lint.files import SourceFile
 from prefetch_advisor.lint.kinds.kind import Skipped
@@ -25,8 +26,9 @@ def tree_of(text: str, first_line: int = 1) -> ast.Module:
     return ast.increment_lineno(tree, first_line - 1) if first_line > 1 else tree
 
 
+@lru_cache(maxsize=1)
 def parsed(file: SourceFile) -> ast.Module | Skipped:
-    """The tree of a file.
+    """The tree of a file; kept for the next kind that asks, so nobody changes it.
 
     Python 2, templates, and what is newer than the Python that runs this are none of them wrong.
     """

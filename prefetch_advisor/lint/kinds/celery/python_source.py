@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -14,6 +13,7 @@ from prefetch_advisor.lint.kinds.celery.python_calls import Calls
 from prefetch_advisor.lint.kinds.celery.python_file import Source
 from prefetch_advisor.lint.kinds.celery.values import constants, last_name
 from prefetch_advisor.lint.kinds.kind import Kind, Skipped
+from prefetch_advisor.lint.python.parse import parsed
 
 #: many files are searched for these, so plain bytes: a pattern takes ten times as long
 _WORTH = (
@@ -32,15 +32,9 @@ def of_tests(path: PurePosixPath) -> bool:
 
 
 def _read(file: SourceFile) -> Iterator[object]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its string escapes
-            tree = ast.parse(file.text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        # a template, Python 2, or newer than the Python that runs this: none of them is wrong
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        line = (error.lineno or 1) if isinstance(error, SyntaxError) else 1
-        yield Skipped(file.place(line), f"not the Python that this Python reads: {reason}")
+    tree = parsed(file)
+    if isinstance(tree, Skipped):
+        yield tree
         return
     source = Source(file, tree)
     yield PythonFile(file.path)
