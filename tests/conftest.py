@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from own_queue import Line, connections, eventually, queues
@@ -15,16 +15,28 @@ from rabbitmq_node import Node, NotInstalled, find_programs, running_node
 
 ROOT = Path(__file__).resolve().parent.parent
 CAPTURES = ROOT / "tests" / "data" / "captures"
-LEFT_OUT = pytest.StashKey[str]()
+#: what is not there, by the marker of the tests that need it
+LEFT_OUT = pytest.StashKey[dict[str, str]]()
+NEEDED = {"broker": "a real broker", "browser": "a real browser"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--require-broker",
-        action="store_true",
-        default=bool(os.environ.get("CI")),
-        help="fail, rather than leave tests out, when RabbitMQ is not installed (default with CI)",
-    )
+    for name, what in (("broker", "RabbitMQ"), ("browser", "Chromium with its driver")):
+        parser.addoption(
+            f"--require-{name}",
+            action="store_true",
+            default=bool(os.environ.get("CI")),
+            help=f"fail, rather than leave tests out, where {what} is not installed (default with"
+            " CI)",
+        )
+
+
+def leave_out(request: pytest.FixtureRequest, marker: str, reason: str) -> NoReturn:
+    """Skip a test for what this machine lacks, and tell so at the end; or fail."""
+    if request.config.getoption(f"--require-{marker}"):
+        pytest.fail(f"{reason}; tests/run installs it", pytrace=False)
+    request.config.stash.setdefault(LEFT_OUT, {})[marker] = reason
+    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +47,7 @@ def broker(
     try:
         find_programs()
     except NotInstalled as reason:
-        if request.config.getoption("--require-broker"):
-            pytest.fail(f"{reason}; tests/run installs it", pytrace=False)
-        request.config.stash[LEFT_OUT] = str(reason)
-        pytest.skip(str(reason))
+        leave_out(request, "broker", str(reason))
     with running_node(tmp_path_factory.mktemp("rabbitmq")) as node:
         yield node
 
@@ -46,14 +55,13 @@ def broker(
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    reason = config.stash.get(LEFT_OUT, None)
-    if reason is not None:
-        count = sum(
-            "broker" in report.keywords for report in terminalreporter.getreports("skipped")
-        )
+    left_out = config.stash.get(LEFT_OUT, {})
+    if left_out:
         terminalreporter.section("left out")
+    for marker, reason in left_out.items():
+        count = sum(marker in report.keywords for report in terminalreporter.getreports("skipped"))
         terminalreporter.write_line(
-            f"{count} tests against a real broker: {reason}. tests/run installs it and runs all."
+            f"{count} tests against {NEEDED[marker]}: {reason}. tests/run installs it and runs all."
         )
 
 

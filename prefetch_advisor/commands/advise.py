@@ -8,12 +8,12 @@ import re
 import stat
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from prefetch_advisor.advise import advise
 from prefetch_advisor.commands import live, output
@@ -31,6 +31,9 @@ from prefetch_advisor.reports.names import quoted
 from prefetch_advisor.sources import InputOptions, read_inputs
 from prefetch_advisor.sources.combine import Fleet, combine
 from prefetch_advisor.units import plural
+
+if TYPE_CHECKING:
+    from prefetch_advisor.pictures import Picture
 
 STDIN = STDOUT = "-"
 
@@ -50,6 +53,10 @@ class AdviseOptions:
     policy: Policy
     format: str
     output: Path | None
+    #: --picture: draw below the table
+    picture: bool
+    #: --html: a page beside the report
+    html: Path | None
     details: bool
     all_queues: bool
     #: --for: whose code or settings lines are wanted
@@ -77,6 +84,8 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         _refuse_bad_pattern(options["queue_pattern"])
     if options["cv"] is not None and options["processing_time"] is None:
         raise UsageError("--cv goes with --processing-time; samples carry their own variation")
+    if options["picture"] and options["format_"] != "table":
+        raise UsageError("--picture draws below a table: it goes with --format table")
     client = options["concurrency"] if options["concurrency"] in CLIENTS else None
     output_ = options["output"]
     fail_on = options["fail_on"]
@@ -110,6 +119,8 @@ def build(options: dict[str, Any]) -> AdviseOptions:
         ),
         format=options["format_"],
         output=None if output_ in (None, STDOUT) else Path(output_),
+        picture=options["picture"],
+        html=output.page_of(options["html"]),
         details=options["details"],
         all_queues=options["all_queues"],
         client=options["client"],
@@ -197,19 +208,26 @@ def _answer(intakes: Sequence[Intake], options: AdviseOptions, given: Given) -> 
     selection = resolve(options.selection, intakes)
     fleet = _fleet(intakes, selection, options.interval)
     output.remark(fleet.notes)
-    text, worst = _report(
-        select(fleet.queues, selection, intakes),
-        partial(
-            advise,
-            broker=fleet.broker,
-            given=given,
-            policy=options.policy,
-            unused_channels=fleet.unused_channels,
-            generated_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            inputs=tuple(dict.fromkeys(intake.where for intake in intakes)),
-        ),
-        options,
+    queues = select(fleet.queues, selection, intakes)
+    advised = partial(
+        advise,
+        broker=fleet.broker,
+        given=given,
+        policy=options.policy,
+        unused_channels=fleet.unused_channels,
+        generated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        inputs=tuple(dict.fromkeys(intake.where for intake in intakes)),
     )
+    text, worst = _report(queues, advised, options)
+    if options.picture or options.html is not None:
+        report = advised(queues)
+        pictures = _pictures(queues, report, fleet, given, options)
+        if options.picture:
+            text += "".join(f"{line}\n" for line in _drawn(report, pictures, options))
+        if options.html is not None:
+            from prefetch_advisor.reports.html import advice
+
+            output.write(advice.render(report, pictures, options.client), options.html)
     output.write(text, options.output)
     fails = options.fail_on is not None and worst is not None and worst >= options.fail_on
     return ExitCode.FINDINGS if fails else ExitCode.OK
@@ -244,6 +262,33 @@ def _report(
     return text, max(found, default=None)
 
 
+def _pictures(
+    queues: Sequence[QueueObservation],
+    report: Report,
+    fleet: Fleet,
+    given: Given,
+    options: AdviseOptions,
+) -> dict[QueueKey, Picture]:
+    """The numbers behind the pictures of the queues that matter most."""
+    from prefetch_advisor.pictures import picture
+    from prefetch_advisor.reports.overview import pictured
+
+    by_key = {queue.key: queue for queue in queues}
+    return {
+        one.key: picture(by_key[one.key], given, options.policy, fleet.unused_channels)
+        for one in pictured(report.queues)
+    }
+
+
+def _drawn(
+    report: Report, pictures: Mapping[QueueKey, Picture], options: AdviseOptions
+) -> list[str]:
+    from prefetch_advisor.reports import pictures as drawing
+
+    place = output.report_options(options.output, details=True, all_queues=True)
+    return list(drawing.of_advice(report, pictures, place))
+
+
 def _read(options: AdviseOptions) -> list[Intake] | None:
     """What the files or standard input hold; ``None`` where there are none: ask a broker."""
     names: Sequence[str] = options.inputs
@@ -254,8 +299,9 @@ def _read(options: AdviseOptions) -> list[Intake] | None:
         names = [STDIN]
     if STDIN in options.inputs and stdin is None:
         raise UsageError("- was given, but there is no standard input to read")
-    if options.output is not None:
-        output.refuse_inputs(options.output, options.inputs, stdin)
+    for option, written in (("-o", options.output), ("--html", options.html)):
+        if written is not None:
+            output.refuse_inputs(written, options.inputs, stdin, option)
     if not names:
         return None
     return read_inputs(names, options.reading, stdin)

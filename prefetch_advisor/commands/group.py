@@ -186,6 +186,16 @@ def cli(context: click.Context) -> int:
     help="Write the report there instead of to standard output (-).",
 )
 @click.option(
+    "--picture",
+    is_flag=True,
+    help="Also draw the busy share against prefetch, below the table.",
+)
+@click.option(
+    "--html",
+    metavar="FILE",
+    help="Also write a page with pictures, for a browser: of the 30 queues that matter most.",
+)
+@click.option(
     "--details", is_flag=True, help="The reasoning for every queue, not only for a single one."
 )
 @click.option(

@@ -55,8 +55,23 @@ def report_options(
     )
 
 
-def refuse_inputs(output: Path, inputs: Sequence[str], stdin: BinaryIO | None) -> None:
-    """Make sure that the report replaces nothing that is read.
+def page_of(name: str | None) -> Path | None:
+    """Where ``--html`` goes; it is a file.
+
+    Raises:
+        UsageError: it names none.
+    """
+    if name is None:
+        return None
+    if name in ("", "-"):
+        raise UsageError("--html takes the name of a file")
+    return Path(name)
+
+
+def refuse_inputs(
+    output: Path, inputs: Sequence[str], stdin: BinaryIO | None, option: str = "-o"
+) -> None:
+    """Make sure that what ``option`` writes replaces nothing that is read.
 
     Raises:
         UsageError: the file is one of the inputs.
@@ -74,9 +89,9 @@ def refuse_inputs(output: Path, inputs: Sequence[str], stdin: BinaryIO | None) -
             # what cannot be read is said when it is read
             continue
         if same and name != "-":
-            raise UsageError(f"-o {quoted(str(output))} is one of the inputs")
+            raise UsageError(f"{option} {quoted(str(output))} is one of the inputs")
     if stdin is not None and os.path.samestat(target, os.fstat(stdin.fileno())):
-        raise UsageError(f"-o {quoted(str(output))} is the file on standard input")
+        raise UsageError(f"{option} {quoted(str(output))} is the file on standard input")
 
 
 def write(text: str, output: Path | None) -> None:

@@ -37,6 +37,8 @@ class SimulateOptions:
     plan: Plan
     format: str
     output: Path | None
+    #: --html: a page beside the report
+    html: Path | None
 
 
 def build(options: dict[str, Any]) -> SimulateOptions:
@@ -66,11 +68,17 @@ def build(options: dict[str, Any]) -> SimulateOptions:
         policy=Policy(target_busy_share=options["target_busy_share"]),
     )
     to = options["output"]
-    return SimulateOptions(
+    found = SimulateOptions(
         plan=_with_settings(plan, options),
         format=options["format_"],
         output=None if to in (None, STDOUT) else Path(to),
+        html=output.page_of(options["html"]),
     )
+    inputs = [options["timings"]] if options["timings"] is not None else []
+    for option, written in (("-o", found.output), ("--html", found.html)):
+        if written is not None:
+            output.refuse_inputs(written, inputs, None, option)
+    return found
 
 
 def run(options: SimulateOptions) -> int:
@@ -92,6 +100,10 @@ def run(options: SimulateOptions) -> int:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     place = output.report_options(options.output, details=True, all_queues=True)
     output.write(simulate_report.FORMATS[options.format](simulation, place, now), options.output)
+    if options.html is not None:
+        from prefetch_advisor.reports.html import simulation as page
+
+        output.write(page.render(simulation, now), options.html)
     return ExitCode.OK
 
 

@@ -232,4 +232,5 @@ _OPTIONS = (
         show_default=True,
     ),
     click.option("-o", "--output", metavar="FILE", help="Write the report there."),
+    click.option("--html", metavar="FILE", help="Also write a page with pictures, for a browser."),
 )

@@ -28,6 +28,8 @@ STYLES: dict[Verdict, str] = {
     Verdict.UNKNOWN: "info",
 }
 _FILE_NAME = 60
+#: queues that are shown with pictures
+PICTURED = 30
 #: what a shell gives for <(command): a number there says nothing without its directory
 _NOT_NAMES = ("/dev", "/proc")
 COLUMNS = (
@@ -51,6 +53,21 @@ def ordered(queues: Sequence[QueueAdvice]) -> list[QueueAdvice]:
         return _ORDER[queue.verdict], -worst, -depth
 
     return sorted(queues, key=place)
+
+
+def pictured(queues: Sequence[QueueAdvice]) -> list[QueueAdvice]:
+    """Those that are shown with pictures, the first of which matters most."""
+    return ordered(queues)[:PICTURED]
+
+
+def marks(queue: QueueAdvice) -> list[tuple[str, int]]:
+    """The prefetch values that a picture points out, and what each is."""
+    wanted = (
+        ("advised", queue.recommended.prefetch),
+        ("now", queue.current.prefetch),
+        ("rule", queue.rule.prefetch if queue.rule else None),
+    )
+    return [(kind, value) for kind, value in wanted if value]
 
 
 def prefix(queues: Sequence[QueueAdvice]) -> tuple[bool, bool]:
