@@ -257,6 +257,8 @@ def _messages(plan: Plan, setting: Setting) -> int:
     """
     if plan.work.tasks:
         return len(plan.work.values)
+    if plan.arrivals is not None and plan.arrivals.times and plan.messages is None:
+        return len(plan.arrivals.times)
     if plan.messages is not None or plan.arrivals is not None:
         return plan.messages or MESSAGES
     whole = _round(setting)

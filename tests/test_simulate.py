@@ -323,3 +323,20 @@ def test_csv_has_a_row_of_numbers_for_each_setting(cli):
     assert float(rows[0]["growth"]) > 0
     assert rows[0]["wait_mean"] == ""
     assert float(rows[2]["wait_mean"]) > 0
+
+
+def test_arrivals_of_the_samples_come_when_they_came(cli, write):
+    """Bursts of 100 messages of 5 ms, one a second: a message waits for 49.5 others on average."""
+    rows = "".join(f"{1_764_547_200 + n // 100}.5,5\n" for n in range(2_000))
+    file = write("bursts.csv", f"timestamp,processing_ms\n{rows}")
+    arguments = ["--timings", file, "--prefetch", "1,10"]
+    for setting in simulation(cli, *arguments, "--arrival-rate", "samples")["settings"]:
+        assert setting["messages"] == pytest.approx(2_000, rel=0.11)
+        assert setting["wait"]["mean"] == pytest.approx(0.2475, rel=0.001)
+        assert setting["wait"]["max"] == pytest.approx(0.495)
+    smooth = simulation(cli, *arguments, "--arrival-rate", "105/s")["settings"][0]
+    assert smooth["wait"]["mean"] < 0.004
+    untimed = write("untimed.csv", "processing_ms\n5\n6\n")
+    run = cli("simulate", "--timings", untimed, "--arrival-rate", "samples")
+    assert run.code == 3
+    assert "untimed.csv: --arrival-rate samples needs timestamps, found none" in run.err

@@ -153,7 +153,8 @@ def timings_of(options: dict[str, Any]) -> TimingRow:
     from prefetch_advisor.sources import InputOptions, read_inputs
 
     where = options["timings"]
-    reading = InputOptions(kind="timings", unit=options["unit"], strict=False)
+    times = options.get("arrival_rate") == SAMPLES
+    reading = InputOptions(kind="timings", unit=options["unit"], strict=False, times=times)
     intakes = read_inputs([where], reading, None)
     for intake in intakes:
         if intake.bad_count:
@@ -242,10 +243,11 @@ def _arrivals(options: dict[str, Any], timed: TimingRow | None) -> Arrivals | No
             raise UsageError("--arrival-rate 0: nothing would arrive")
         return Arrivals(given, "--arrival-rate")
     assert timed is not None
-    first, last = timed.first_at, timed.last_at
-    if first is None or last is None or last <= first:
+    times = timed.times
+    if times is None or not times[-1]:
         raise InputError(f"{timed.where}: --arrival-rate samples needs timestamps, found none")
-    return Arrivals((timed.rows - 1) / (last - first), f"timestamps of {timed.where}")
+    rate_ = (len(times) - 1) / float(times[-1])
+    return Arrivals(rate_, f"timestamps of {timed.where}", times.tolist())
 
 
 def _with_settings(plan: Plan, options: dict[str, Any]) -> Plan:

@@ -77,6 +77,8 @@ class TimingRow:
     #: the first and last timestamp, seconds since the epoch
     first_at: float | None = None
     last_at: float | None = None
+    #: the times of all its rows in order, seconds from the first on; only where they were wanted
+    times: Floats | None = field(default=None, repr=False, compare=False)
     #: messages one consumer worked on at once, from started/finished; ``None`` unknown
     concurrency: float | None = None
     #: distinct consumers or hosts; ``None`` without such a column

@@ -119,7 +119,8 @@ def told(simulation: Simulation) -> Iterator[tuple[str, str]]:
     if plan.arrivals is None:
         yield "arrivals", "all there at the start"
     else:
-        yield "arrivals", f"at random, {units.rate(plan.arrivals.rate)} ({plan.arrivals.origin})"
+        how = "as recorded" if plan.arrivals.times else "at random"
+        yield "arrivals", f"{how}, {units.rate(plan.arrivals.rate)} ({plan.arrivals.origin})"
     kind = consumers.handling.kind
     at_once = units.plural(consumers.handling.workers, "message") + " at once each"
     client = {

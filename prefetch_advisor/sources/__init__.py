@@ -44,6 +44,8 @@ class InputOptions:
     columns: tuple[str, ...] = ()
     #: the label of a histogram that names the queue
     queue_label: str | None = None
+    #: the time of every row of timings is wanted, not only the first and the last
+    times: bool = False
 
 
 def read_inputs(
@@ -204,7 +206,9 @@ class _Reader:
 
         # shared evenly among the inputs that are left
         self._budget = self._budget or SampleBudget(inputs=self._inputs)
-        wanted = TimingOptions(self._options.unit, self._options.strict, columns)
+        wanted = TimingOptions(
+            self._options.unit, self._options.strict, columns, self._options.times
+        )
         return read_timings(source, wanted, self._budget)
 
 

@@ -59,7 +59,7 @@ class Arrays:
 class Collector:
     """All queues of one input."""
 
-    def __init__(self, where: str, rows: int) -> None:
+    def __init__(self, where: str, rows: int, times: bool = False) -> None:
         self._where = where
         self._rows = rows
         # the same input gives the same sample
@@ -72,7 +72,7 @@ class Collector:
         self._pending_rows = 0
         self.rows = 0
         #: what times are known of
-        self.periods = Periods()
+        self.periods = Periods(times)
 
     def queue(self, vhost: str | None, name: str | None) -> int:
         """The id of a queue.
@@ -167,6 +167,7 @@ class Collector:
                     sorted_by_duration=tally.sorted_by_duration,
                     first_at=first,
                     last_at=last,
+                    times=self.periods.every(queue),
                     concurrency=_concurrency(tally, has_consumers),
                     consumers=len(tally.consumers) if has_consumers else None,
                     mean_bytes=tally.bytes_total / tally.bytes_rows if tally.bytes_rows else None,

@@ -45,6 +45,8 @@ class TimingOptions:
     strict: bool = False
     #: names of the columns where there is no header
     columns: tuple[str, ...] = ()
+    #: the time of every row is wanted
+    times: bool = False
 
 
 def read_timings(source: OpenInput, options: TimingOptions, budget: SampleBudget) -> Intake:
@@ -105,7 +107,7 @@ class _Reading:
         self._unit = unit_named(options.unit) if options.unit else None
         self._budget = budget
         self._interrupts = interrupts
-        self._collector = Collector(source.where, budget.share())
+        self._collector = Collector(source.where, budget.share(), options.times)
         self._unread = UnreadTimes(source.where, options.strict)
         self._layout: Layout | None = None
         self._converter: Converter | None = None

@@ -70,7 +70,8 @@ class Converter:
         """Use what can be used of ``rows``."""
         if not len(rows):
             return
-        early = self._unread.strict or self._collector.rows < _TIMED_ROWS
+        wanted = self._unread.strict or self._collector.periods.keeps
+        early = wanted or self._collector.rows < _TIMED_ROWS
         self._part(rows)
         if self._timed:
             self._read_clock(early)
