@@ -16,6 +16,7 @@ from itertools import cycle, islice
 
 from prefetch_advisor.dispatch.dealing import Dealing
 from prefetch_advisor.dispatch.outcome import Dealt, Server, Share, Step
+from prefetch_advisor.dispatch.summed import outcome
 
 __all__ = ["Dealt", "Server", "Share", "Step", "deal", "poisson", "poisson_process"]
 
@@ -62,7 +63,7 @@ def deal(
         warm = int(count * WARM_UP) if warm is None else warm
         works = cycle(processing) if isinstance(processing, Sequence) else processing
         dealing.receive(zip(islice(arrivals, count), works, strict=False), warm, progress)
-    return dealing.outcome()
+    return outcome(dealing)
 
 
 def _works(server: Server) -> bool:

@@ -17,7 +17,8 @@ class Consumer:
 
     __slots__ = (
         "acked", "alive", "ask", "buffer", "credit", "dies", "free", "half", "halves", "index",
-        "kind", "lost", "messages", "plain", "server", "speed", "turning", "unacked", "work",
+        "kind", "lost", "messages", "plain", "server", "speed", "steady", "turning", "unacked",
+        "work", "workers",
     )  # fmt: skip
 
     def __init__(self, server: Server, index: int) -> None:
@@ -35,6 +36,9 @@ class Consumer:
         self.free = [0.0] * server.workers
         #: acks leave one by one, as soon as a message is done
         self.plain = server.batch == 1 and server.kind != "loop"
+        self.workers = server.kind == "workers"
+        #: it acks all that it is sent, one by one
+        self.steady = self.plain and server.dies == math.inf
         self.alive = False
         self.turning = False
         self.buffer: list[tuple[Message, float, float]] = []

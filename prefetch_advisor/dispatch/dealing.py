@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush, heapreplace
 
 from prefetch_advisor.dispatch.consumer import Consumer, Message
-from prefetch_advisor.dispatch.outcome import Dealt, Server, Share, Step
+from prefetch_advisor.dispatch.outcome import Server, Step
 from prefetch_advisor.spread import Spread
 
 #: messages between two signs of life
@@ -43,6 +43,8 @@ class Dealing:
             draw = random.Random(_FAILURES_SEED).random
             self.fails = lambda: draw() < failure_rate
         self.steps = steps
+        #: deliveries may fail, or each is wanted
+        self.watched = steps is not None or self.fails is not None
         self.events: list[Event] = []
         levels = sorted({-server.priority for server in servers})
         self.rotations: list[deque[Consumer]] = [deque() for _ in levels]
@@ -71,6 +73,7 @@ class Dealing:
                 self._at(consumer.dies + consumer.half, _DEATH, consumer)
 
     def _new_block(self) -> None:
+        self.room = self.block
         self.waits, self.queue_waits = array("d"), array("d")
         self.buffer_waits, self.held = array("d"), array("d")
 
@@ -80,7 +83,7 @@ class Dealing:
         self, messages: Iterator[Message], warm: int, progress: Callable[[int], None] | None
     ) -> None:
         """A backlog: a message is taken when there is credit for it."""
-        self.backlog, self.warm = messages, warm
+        self.backlog, self.warm, self.ended = messages, warm, False
         self._fill(0.0)
         self._until(math.inf, progress)
 
@@ -154,10 +157,18 @@ class Dealing:
 
     def _fill(self, now: float) -> None:
         """Deal out what waits to whoever has credit."""
+        waiting, requeued = self.waiting, self.requeued
         while True:
-            rotation = next((r for r in self.rotations if r), None)
-            message = None if rotation is None else self._next()
-            if rotation is None or message is None:
+            for rotation in self.rotations:
+                if rotation:
+                    break
+            else:
+                return
+            if waiting and not requeued:
+                self._deliver(rotation, waiting.popleft(), now)
+                continue
+            message = self._next()
+            if message is None:
                 return
             self._deliver(rotation, message, now)
 
@@ -167,9 +178,10 @@ class Dealing:
             return heappop(self.requeued)
         if self.waiting:
             return self.waiting.popleft()
+        if self.ended:
+            return None
         message = next(self.backlog, None)
-        if message is None:
-            self.ended = True
+        self.ended = message is None
         return message
 
     def _freed(self, consumer: Consumer, now: float, count: int) -> None:
@@ -246,12 +258,24 @@ class Dealing:
             consumer.buffer.append((message, now, half))
             return
         start = now + half
-        free = consumer.free
-        if consumer.kind == "workers" and free[0] > start:
-            start = free[0]
-        done = start + message[2] / consumer.speed
-        if consumer.kind == "workers":
+        if consumer.workers:
+            free = consumer.free
+            if free[0] > start:
+                start = free[0]
+            done = start + message[2] / consumer.speed
             heapreplace(free, done)
+            if consumer.steady and not self.watched:
+                # what most messages of most runs go through: nothing can happen to them
+                consumer.work += done - start
+                consumer.messages += 1
+                if done > self.end:
+                    self.end = done
+                if message[0] >= self.warm:
+                    self._measure(message[1], now, start, done)
+                heappush(self.events, (done + half, _ACK, consumer.index, None))
+                return
+        else:
+            done = start + message[2] / consumer.speed
         if done > consumer.dies:
             consumer.lost.append(message)
             self._record(consumer, message, now, start, consumer.dies, lost=True)
@@ -319,8 +343,9 @@ class Dealing:
     ) -> None:
         """One delivery and what became of it; ``begun`` may be after a death."""
         if self.steps is not None:
-            step = Step(consumer.index, message[0], dealt, min(begun, done), done, lost, failed)
-            self.steps(step)
+            self.steps(
+                Step(consumer.index, message[0], dealt, min(begun, done), done, lost, failed)
+            )
         if done > begun:
             consumer.work += done - begun
         if lost:
@@ -332,62 +357,20 @@ class Dealing:
         consumer.messages += 1
         if message[0] < self.warm:
             return
-        self.waits.append(begun - message[1])
-        self.queue_waits.append(dealt - message[1])
+        self._measure(message[1], dealt, begun, done)
+
+    def _measure(self, came: float, dealt: float, begun: float, done: float) -> None:
+        self.waits.append(begun - came)
+        self.queue_waits.append(dealt - came)
         self.buffer_waits.append(begun - dealt)
         self.held.append(done - dealt)
-        if len(self.waits) >= self.block:
-            self._flush()
+        self.room -= 1
+        if not self.room:
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Add up what was recorded."""
         blocks = (self.waits, self.queue_waits, self.buffer_waits, self.held)
         for spread, block in zip(self.spreads, blocks, strict=True):
             spread.extend(block)
         self._new_block()
-
-    # --- what became of it
-
-    def outcome(self) -> Dealt:
-        """The figures of a run that is over."""
-        self._flush()
-        waits, queue_waits, buffer_waits, held = (spread.summary() for spread in self.spreads)
-        makespan = max(0.0, self.end - self.first)
-        shares = tuple(self._share(consumer) for consumer in self.consumers)
-        done = sum(share.messages for share in shares)
-        places = sum(c.places for c in self.consumers)
-        work = sum(share.work for share in shares)
-        busy = _ratio(work, places * makespan)
-        throughput, steady = _ratio(done, makespan), busy
-        span = self.measured_until - self.measured_from
-        if self.ended and span > 0 and self.warm:
-            count = self.dealt - self.warm
-            throughput = count / span
-            steady = min(1.0, _ratio(self.measured_work, places * span))
-        span = max(self.last_ack, self.end) - self.first
-        return Dealt(
-            waits=waits,
-            queue_waits=queue_waits,
-            buffer_waits=buffer_waits,
-            held=held,
-            busy=busy,
-            throughput=throughput,
-            steady=steady,
-            makespan=makespan,
-            messages=self.spreads[0].count,
-            done=done,
-            redelivered=self.redelivered,
-            most_unacked=self.most_unacked,
-            mean_unacked=_ratio(self.held_time + self.unacked * self.end, span),
-            left_waiting=self.left,
-            consumers=shares,
-        )
-
-    def _share(self, consumer: Consumer) -> Share:
-        came = max(consumer.server.joins, self.first)
-        time = min(consumer.dies, self.end) - came
-        busy = _ratio(consumer.work, consumer.places * time) if time > 0 else 0.0
-        return Share(consumer.messages, consumer.work, min(1.0, busy), len(consumer.lost))
-
-
-def _ratio(value: float, of: float) -> float:
-    return value / of if of > 0 else 0.0
