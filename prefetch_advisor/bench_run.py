@@ -126,7 +126,7 @@ class Consumer(Session):
         self.times = _times(plan.work.times(plan.seed))
         #: handlers that are done, how long they took, and when the last one was
         self.durations: list[float] = []
-        self.begun_at = self.done_at = 0.0
+        self.begun_at = self.done_at = self.until = 0.0
         self.batched = 0
 
     def run(self) -> Measured:
@@ -134,22 +134,19 @@ class Consumer(Session):
         self.open(self.prefetch)
         # more than is measured, so that the queue is never empty meanwhile
         self._fill_up(self.total + self.prefetch)
+        now = self.done_at = time.perf_counter()
+        # the first message and those that pass may take their time too
+        self.until = now + self.plan.timeout + self.bench.duration
         self.channel.basic_consume(self.queue.name, self._on_message)
-        until = patience = time.perf_counter() + self.plan.timeout
-        seen = 0
-        while len(self.durations) < self.total:
-            self.turn(patience)
+        while not self.enough():
+            self.turn()
             self.after_turn()
-            now = time.perf_counter()
-            if len(self.durations) > seen:
-                seen, patience = len(self.durations), now + self.plan.timeout
-                if seen <= self.warm:
-                    until = now + self.bench.duration
-            if now > until and seen > self.warm:
-                break
-            if seen <= self.warm and now > until + self.bench.duration:
-                break
+            self.check(self.done_at + self.plan.timeout)
         return self._point()
+
+    def enough(self) -> bool:
+        """All messages are done, or the time is over."""
+        return len(self.durations) >= self.total or time.perf_counter() > self.until
 
     def _fill_up(self, count: int) -> None:
         published = 0
@@ -177,7 +174,9 @@ class Consumer(Session):
         )
 
     def _on_message(self, _channel: Any, method: Any, _properties: object, _body: bytes) -> None:
-        if len(self.durations) >= self.total:
+        # an ack lets the client read on: one turn of its loop may last as long as messages come
+        self.stop.check()
+        if self.enough():
             return
         start = time.perf_counter()
         _work(next(self.times))
@@ -198,7 +197,7 @@ class Consumer(Session):
             self.durations.append(took)
             now = time.perf_counter()
             if done + 1 == self.warm:
-                self.begun_at = now
+                self.begun_at, self.until = now, now + self.bench.duration
             self.done_at = now
 
     def after_turn(self) -> None:

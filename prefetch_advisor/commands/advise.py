@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from prefetch_advisor.advise import advise
 from prefetch_advisor.commands import live, output
 from prefetch_advisor.commands.live import LiveOptions
-from prefetch_advisor.commands.option_types import CLIENTS, PROBE
+from prefetch_advisor.commands.option_types import CLIENTS, PROBES
 from prefetch_advisor.commands.selection import Selection, resolve, select
 from prefetch_advisor.config import Given, Policy
 from prefetch_advisor.errors import AdvisorError, ExitCode, NoQueueError, UsageError
@@ -34,6 +34,7 @@ from prefetch_advisor.units import plural
 
 if TYPE_CHECKING:
     from prefetch_advisor.pictures import Picture
+    from prefetch_advisor.probe import QueueType
 
 STDIN = STDOUT = "-"
 
@@ -44,8 +45,8 @@ class AdviseOptions:
 
     inputs: tuple[str, ...]
     live: LiveOptions
-    #: --rtt probe: measure it first
-    probe: bool
+    #: --rtt probe: measure it first, on a queue of this type
+    probe: QueueType | None
     reading: InputOptions
     interval: float | None
     selection: Selection
@@ -92,13 +93,13 @@ def build(options: dict[str, Any]) -> AdviseOptions:
     return AdviseOptions(
         inputs=options["inputs"],
         live=live.build(options),
-        probe=options["rtt"] == PROBE,
+        probe=PROBES.get(options["rtt"]),
         reading=_reading(options),
         interval=options["interval"],
         selection=Selection(options["queues"], options["queue_pattern"], options["vhost"]),
         given=Given(
             processing_time=options["processing_time"],
-            rtt=None if options["rtt"] == PROBE else options["rtt"],
+            rtt=None if options["rtt"] in PROBES else options["rtt"],
             concurrency=None if client else options["concurrency"],
             client=client,
             batch=options["batch"],
@@ -180,9 +181,9 @@ def run(options: AdviseOptions) -> int:
 
 def _with_probe(options: AdviseOptions) -> Given:
     """The figures given, and the round trip that a probe measures where it was asked for."""
-    if not options.probe:
+    if options.probe is None:
         return options.given
-    return replace(options.given, round_trip=live.probe(options.live))
+    return replace(options.given, round_trip=live.probe(options.live, options.probe))
 
 
 def _ask_broker(options: AdviseOptions, given: Given) -> tuple[list[Intake], Given]:

@@ -86,7 +86,8 @@ def cli(context: click.Context) -> int:
     "--rtt",
     type=round_trip,
     metavar="TIME|probe",
-    help="From an ack leaving until the delivery it allowed arrives; probe: measure it.",
+    help="From an ack leaving until the delivery it allowed arrives; probe: measure it, on a "
+    "classic queue; probe:quorum: on a quorum queue, which takes longer.",
 )
 @click.option(
     "--cv",

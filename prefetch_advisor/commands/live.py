@@ -19,6 +19,7 @@ from prefetch_advisor.model.record import record
 from prefetch_advisor.units import duration
 
 if TYPE_CHECKING:
+    from prefetch_advisor.probe import QueueType
     from prefetch_advisor.sources.connection import Connection
 
 #: seconds that rabbitmqctl is sampled unless said otherwise
@@ -132,8 +133,8 @@ def connect_bound(there: Connection) -> RoundTrip | None:
     return RoundTrip(seconds, FigureSource.BOUND, origin, side="at least")
 
 
-def probe(options: LiveOptions) -> RoundTrip:
-    """R, measured from here on a queue of its own.
+def probe(options: LiveOptions, queue_type: QueueType) -> RoundTrip:
+    """R, measured from here on a queue of its own; on a quorum queue it takes longer.
 
     Raises:
         AdvisorError: the broker cannot be probed.
@@ -148,8 +149,9 @@ def probe(options: LiveOptions) -> RoundTrip:
         uri, _ = where({"uri": _amqp_uri(there), **(settings if there.tls else {})}, {})
     else:
         uri, _ = where({"uri": options.uri, **settings}, os.environ)
-    output.remark([f"probing {uri.shown} for the round trip"])
-    trip = measure_round_trip(ProbePlan(uri=uri))
+    kind = "" if queue_type == "classic" else f" on a {queue_type} queue"
+    output.remark([f"probing {uri.shown} for the round trip{kind}"])
+    trip = measure_round_trip(ProbePlan(uri=uri, queue_type=queue_type))
     return replace(trip, origin=f"{trip.origin}: {duration(trip.mean)} on average")
 
 

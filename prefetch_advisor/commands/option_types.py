@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from prefetch_advisor.errors import UsageError
 
+if TYPE_CHECKING:
+    from prefetch_advisor.probe import QueueType
+
 T = TypeVar("T")
 
-PROBE = "probe"
+#: the words that ask for a measurement, and the type of the queue that it is made on
+PROBES: dict[str, QueueType] = {
+    "probe": "classic",
+    "probe:classic": "classic",
+    "probe:quorum": "quorum",
+}
 CLIENTS = ("async", "loop")
 FAIL_ON = ("never", "info", "warning", "error")
 
@@ -48,7 +56,7 @@ def duration(*, zero: bool = False) -> Convert:
 
 def round_trip(text: Any) -> float | str:
     """Seconds, or the word that asks for a measurement."""
-    return PROBE if text == PROBE else duration(zero=True)(text)
+    return text if text in PROBES else duration(zero=True)(text)
 
 
 def concurrency(text: Any) -> int | str:
