@@ -11,6 +11,7 @@ from prefetch_advisor.findings import (
     broker_files,
     buffers,
     celery,
+    claims,
     consumers,
     declared,
     document,
@@ -25,7 +26,17 @@ from prefetch_advisor.findings.rule import Rule
 def test_every_rule_that_is_defined_can_be_explained():
     defined = [
         rule
-        for module in (inputs, consumers, source, declared, celery, apps, broker_files, buffers)
+        for module in (
+            inputs,
+            consumers,
+            source,
+            declared,
+            celery,
+            apps,
+            broker_files,
+            buffers,
+            claims,
+        )
         for rule in vars(module).values()
         if type(rule) is Rule
     ]

@@ -53,6 +53,7 @@ PART_OF = {
     "hoarding": "diagnosis",
     "known_processing": "diagnosis",
     "replay": "engine",
+    "claims": "sizing",
     "pictures": "advise",
     "probe": "advise",
     "probe_connection": "advise",

@@ -8,6 +8,7 @@ from prefetch_advisor.findings import (
     broker_files,
     buffers,
     celery,
+    claims,
     consumers,
     declared,
     inputs,
@@ -88,6 +89,7 @@ RULES: tuple[Rule, ...] = (
     *apps.RULES,
     *broker_files.RULES,
     buffers.UNBOUNDED_HANDOFF,
+    *claims.RULES,
 )
 
 

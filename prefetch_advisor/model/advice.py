@@ -11,7 +11,17 @@ from prefetch_advisor.model.record import record
 
 Confidence = Literal["high", "medium", "low"]
 #: what may decide a prefetch other than feeding
-BoundName = Literal["concurrency", "batch", "ack-timeout", "memory", "buffered-time", "protocol"]
+BoundName = Literal[
+    "concurrency",
+    "batch",
+    "ack-timeout",
+    "memory",
+    "buffered-time",
+    "protocol",
+    # of buffers of claimed rows
+    "lease",
+    "shutdown",
+]
 
 
 class Verdict(StrEnum):

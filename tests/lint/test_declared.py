@@ -55,11 +55,15 @@ QUEUE_VALUES = {
 }
 BUFFER_VALUES = {
     "name": ('"jobs"', '""', "expected a name"),
-    "capacity": ("0", '"100"', "expected a whole number from 0 to"),
+    "capacity": ("100", '"100"', "expected a whole number from 0 to"),
     "workers": ("10", "0", "expected a whole number from 1 to"),
     "claim-latency": ('"8ms"', '"8"', "expected a duration with its unit"),
     "batch": ("20", "0", "expected a whole number from 1 to"),
     "lease": ('"5min"', '"0s"', "expected a duration from 1ns to 365d"),
+    "connections": ("12", "0", "expected a whole number from 1 to"),
+    "shutdown-grace": ('"30s"', '"30"', "expected a duration with its unit"),
+    "item-bytes": ('"20KB"', '"0KB"', "expected a size"),
+    "memory-budget": ('"256MB"', '"much"', "expected a size"),
     "poll-interval": ('"0s"', '"-1s"', "expected a duration of 0 or more"),
     "processing-time": ('"200ms"', "inf", "expected a duration"),
 }

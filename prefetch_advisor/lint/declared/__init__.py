@@ -63,3 +63,7 @@ class Buffer:
     lease: Located[float] | None = None
     poll_interval: Located[float] | None = None
     processing_time: Located[float] | None = None
+    connections: Located[int] | None = None
+    shutdown_grace: Located[float] | None = None
+    item_bytes: Located[float] | None = None
+    memory_budget: Located[float] | None = None

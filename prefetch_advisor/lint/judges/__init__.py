@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from prefetch_advisor.lint.judges import buffer_queues, consumers, declared, source
+from prefetch_advisor.lint.judges import buffer_queues, claims, consumers, declared, source
 from prefetch_advisor.lint.judges.celery import others, rules, windows
 from prefetch_advisor.model.lint import LintFinding
 
@@ -22,4 +22,5 @@ JUDGES: tuple[Judge, ...] = (
     rules.judge,
     others.judge,
     source.judge,
+    claims.judge,
 )
