@@ -1,4 +1,4 @@
-"""The commands that README.md shows, run again: ``python tests/readme_blocks.py`` renews them.
+"""The commands that pages show, run again: ``python tests/readme_blocks.py`` renews them.
 
 A block that is fenced as ``console`` holds commands, each on a line after "$ ", and what each
 prints, to standard error too, as on a terminal. They run in the root of the repository, on 110
@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "buffers.md")
 FENCED = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -75,4 +76,5 @@ def renewed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text()))
+    for page in PAGES:
+        page.write_text(renewed(page.read_text()))

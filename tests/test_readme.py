@@ -7,13 +7,16 @@ import stat
 
 import pytest
 from conftest import ROOT
-from readme_blocks import README, run, shown
+from readme_blocks import PAGES, README, run, shown
 
 TEXT = README.read_text()
 SHOWN = list(shown(TEXT))
 
 
-@pytest.mark.parametrize("one", SHOWN, ids=[one.command for one in SHOWN])
+EVERY = [one for page in PAGES for one in shown(page.read_text())]
+
+
+@pytest.mark.parametrize("one", EVERY, ids=[one.command for one in EVERY])
 def test_a_shown_command_prints_what_is_shown(one):
     assert run(one.command) == one.output, "python tests/readme_blocks.py renews the README"
 
