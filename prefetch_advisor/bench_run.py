@@ -56,7 +56,7 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     try:
         for prefetch in prefetches:
             progress(time.monotonic() - started, plan.duration * len(prefetches))
-            point, left, interrupted = _point(plan, prefetch)
+            point, left, interrupted = bench_one(plan, prefetch)
             measured.append(point)
             notes += [left] if left else []
             if point.cut:
@@ -74,10 +74,17 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     return replace(result, notes=(*probed.notes, *notes), interrupted=interrupted)
 
 
-def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None, bool]:
-    """One prefetch on a connection and a queue of its own.
+def bench_one(
+    plan: BenchPlan, prefetch: int, seen: Callable[[Consumer], None] | None = None
+) -> tuple[Measured, str | None, bool]:
+    """One prefetch on a connection and a queue of its own, without a probe.
 
     Beside it, what could not be cleaned up, and whether a signal came when all was measured.
+    ``seen`` is shown the consumer before it begins.
+
+    Raises:
+        AdvisorError: the broker cannot be reached or used, or does not answer in time.
+        KeyboardInterrupt: a signal came before all was measured.
     """
     broken = failures()
     with silent():
@@ -86,14 +93,20 @@ def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None, bool]:
         except broken as error:
             raise AdvisorError(explain(error, plan.probe.uri, plan.probe.timeout)) from None
         with Stop() as stop:
-            return *_measured(connection, plan, prefetch, stop), stop.noted
+            return *_measured(connection, plan, prefetch, stop, seen), stop.noted
 
 
 def _measured(
-    connection: Any, plan: BenchPlan, prefetch: int, stop: Stop
+    connection: Any,
+    plan: BenchPlan,
+    prefetch: int,
+    stop: Stop,
+    seen: Callable[[Consumer], None] | None,
 ) -> tuple[Measured, str | None]:
     own = ProbeQueue(connection, plan.probe)
     consumer = _STYLES[plan.style](connection, own, plan, prefetch, stop)
+    if seen is not None:
+        seen(consumer)
     failure = left = point = None
     try:
         own.declare()
@@ -181,11 +194,17 @@ class Consumer(Session):
             return
         start = time.perf_counter()
         _work(next(self.times))
-        self.finished(method.delivery_tag, time.perf_counter() - start)
+        self.acknowledge(method.delivery_tag)
+        # the ack included: the client sends it before it takes the next message
+        self.count(time.perf_counter() - start)
 
     def finished(self, tag: int, took: float) -> None:
-        """A message is done: ack it, or the group that it completes."""
+        """Work that others did is over; the ack is not a part of ``took``."""
         self.count(took)
+        self.acknowledge(tag)
+
+    def acknowledge(self, tag: int) -> None:
+        """Ack a message, or the group that it completes."""
         self.batched += 1
         if self.batched == self.bench.batch:
             self.batched = 0
@@ -215,17 +234,13 @@ class Loop(Consumer):
         super().__init__(*arguments)
         self._acks: list[int] = []
 
-    def finished(self, tag: int, took: float) -> None:
-        self.count(took)
+    def acknowledge(self, tag: int) -> None:
         self._acks.append(tag)
 
     def after_turn(self) -> None:
         acks, self._acks = self._acks, []
         for tag in acks:
-            self.batched += 1
-            if self.batched == self.bench.batch:
-                self.batched = 0
-                self.channel.basic_ack(tag, multiple=self.bench.batch > 1)
+            super().acknowledge(tag)
 
 
 class AtOnce(Consumer):
@@ -261,7 +276,8 @@ class Threads(Consumer):
         while (item := self._waiting.get()) is not None:
             tag, seconds = item
             start = time.perf_counter()
-            _work(seconds)
+            # never spinning: only one thread at a time can
+            time.sleep(seconds)
             took = time.perf_counter() - start
             if len(self.durations) >= self.total or not self.connection.is_open:
                 return
