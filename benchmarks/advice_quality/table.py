@@ -6,6 +6,7 @@ docs/advice-quality.md and README.md hold them between two comments.
 from __future__ import annotations
 
 import json
+import math
 import re
 import statistics
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from cells import BESIDE, CELLS, REPEATS, TODAY, Cell
+from cells import BESIDE, CELLS, POINTS, REPEATS, TODAY, Cell
 
 #: of the best: what the advice must reach, and what is sufficient
 REACHES, SUFFICES = 0.97, 0.99
@@ -189,6 +190,47 @@ def short(measured: Sequence[Result]) -> Iterator[str]:
         )
 
 
+def fairness() -> Iterator[str]:
+    """Two consumers and a backlog, by the prefetch of both."""
+    yield "| prefetch | done after | of the ideal | mean wait | handled by each |"
+    yield "| ---: | ---: | ---: | ---: | --- |"
+    for line in _lines("fairness"):
+        named = str(line["prefetch"] or "no limit")
+        over = _percent(line["makespan"] / line["ideal"])
+        first, second = line["handled"]
+        done, wait = f"{line['makespan']:.2f} s", f"{line['wait']:.2f} s"
+        yield f"| {named} | {done} | {over} | {wait} | {first} and {second} |"
+
+
+def loads() -> Iterator[str]:
+    """Utilisation and mean wait at the advised consumers and prefetch, beside the prediction."""
+    yield (
+        "| arrivals | consumers | prefetch | utilisation: predicted | measured | wait: predicted"
+        " | measured | off |"
+    )
+    yield "|" + " ---: |" * 8
+    for line in sorted(_lines("loads"), key=lambda line: line["rate"]):
+        means = line["wait_of_batches"]
+        # t for 19 degrees of freedom
+        half = 2.093 * statistics.stdev(means) / math.sqrt(len(means))
+        said = (
+            f"{line['rate']:g}/s",
+            str(line["consumers"]),
+            str(line["prefetch"]),
+            f"{100 * line['predicted_utilisation']:.1f} %",
+            f"{100 * line['utilisation']:.1f} %",
+            f"{1_000 * line['predicted_wait']:.2f} ms",
+            f"{1_000 * line['wait']:.2f} ± {1_000 * half:.2f} ms",
+            f"{100 * (line['wait'] / line['predicted_wait'] - 1):+.0f} %",
+        )
+        yield f"| {' | '.join(said)} |"
+
+
+def _lines(what: str) -> list[dict[str, Any]]:
+    text = (POINTS / f"consumers-{what}.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def blocks() -> dict[str, str]:
     """By the name of its comment."""
     reasons = json.loads(_REASONS.read_text())
@@ -197,6 +239,8 @@ def blocks() -> dict[str, str]:
         "advice-quality": "\n".join(short(measured)),
         "advice-quality-cells": "\n".join(full(measured, reasons)),
         "advice-quality-beside": "\n".join(full(results(BESIDE), reasons)),
+        "advice-quality-fairness": "\n".join(fairness()),
+        "advice-quality-loads": "\n".join(loads()),
     }
 
 
