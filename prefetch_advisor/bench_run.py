@@ -139,7 +139,7 @@ class Consumer(Session):
         self.times = _times(plan.work.times(plan.seed))
         #: handlers that are done, how long they took, and when the last one was
         self.durations: list[float] = []
-        self.begun_at = self.done_at = 0.0
+        self.started_at = self.begun_at = self.done_at = 0.0
         self.batched = 0
 
     def run(self) -> Measured:
@@ -148,21 +148,28 @@ class Consumer(Session):
         # more than is measured, so that the queue is never empty meanwhile
         self._fill_up(self.total + self.prefetch)
         self.channel.basic_consume(self.queue.name, self._on_message)
-        until = patience = time.perf_counter() + self.plan.timeout
-        seen = 0
-        while len(self.durations) < self.total:
-            self.turn(patience)
+        self.started_at = time.perf_counter()
+        patience = self.started_at + self.plan.timeout
+        while len(self.durations) < self.total and not self.over():
+            seen = len(self.durations)
+            self.connection.process_data_events(time_limit=None)
             self.after_turn()
-            now = time.perf_counter()
             if len(self.durations) > seen:
-                seen, patience = len(self.durations), now + self.plan.timeout
-                if seen <= self.warm:
-                    until = now + self.bench.duration
-            if now > until and seen > self.warm:
-                break
-            if seen <= self.warm and now > until + self.bench.duration:
-                break
+                patience = time.perf_counter() + self.plan.timeout
+            self.check(patience)
+        if len(self.durations) < self.total:
+            self.stop.check()
         return self._point()
+
+    def over(self) -> bool:
+        """Whether time is up, of what passes first or of what is measured, or a signal came.
+
+        Asked in handlers too: the client returns from a turn only when no delivery is at hand.
+        """
+        if self.stop.noted:
+            return True
+        since = self.started_at if len(self.durations) < self.warm else self.begun_at
+        return time.perf_counter() > since + self.bench.duration
 
     def _fill_up(self, count: int) -> None:
         published = 0
@@ -190,7 +197,7 @@ class Consumer(Session):
         )
 
     def _on_message(self, _channel: Any, method: Any, _properties: object, _body: bytes) -> None:
-        if len(self.durations) >= self.total:
+        if len(self.durations) >= self.total or self.over():
             return
         start = time.perf_counter()
         _work(next(self.times))
@@ -275,6 +282,8 @@ class Threads(Consumer):
     def _work_on(self) -> None:
         while (item := self._waiting.get()) is not None:
             tag, seconds = item
+            if self.over():
+                return
             start = time.perf_counter()
             # never spinning: only one thread at a time can
             time.sleep(seconds)

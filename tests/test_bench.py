@@ -159,6 +159,22 @@ def test_without_a_list_it_looks_around_the_advised_prefetch(cli, clean):
     assert len(tried) >= 4
 
 
+@pytest.mark.broker
+@pytest.mark.parametrize("style", ["blocking", "threads", "loop"])
+def test_a_prefetch_that_keeps_the_client_busy_ends_in_time(clean, style):
+    # a turn of the client's loop would last as long as deliveries keep coming
+    wanted = plan(clean.ports.amqp, style=style, messages=20_000, duration=1.0)
+    work = Work(0.02, 0.0, "constant, 20 ms", shape="constant")
+    start = time.monotonic()
+    with pytest.raises(AdvisorError, match="before measuring starts"):
+        bench_one(replace(wanted, work=work), 300)
+    assert time.monotonic() - start < 20
+    short = replace(wanted, work=work, messages=200, workers=2)
+    point, _, _ = bench_one(short, 4)
+    assert point.cut
+    assert point.elapsed < 1.5
+
+
 def refusal(wanted: BenchPlan) -> str:
     with pytest.raises(AdvisorError) as refused:
         bench(wanted, quiet)

@@ -95,7 +95,7 @@ BESIDE = tuple(map(_cell, ("constant 0 0 classic blocking", "constant 0 2.5 clas
 
 def swept(cell: Cell, advised: int, rule: int) -> tuple[int, ...]:
     """Today's values, the rule's, the advised one, and others around that."""
-    around = {math.ceil(share * advised) for share in (0.4, 0.6, 0.8, 1.0, 1.5)}
+    around = {math.ceil(share * advised) for share in (0.6, 0.8, 1.0, 1.5)}
     wanted = {*TODAY, rule, advised, *around}
     if cell.style == "loop":
         wanted.add(math.ceil(2.6 * advised))
