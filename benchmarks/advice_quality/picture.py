@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).parent)]
 
-from table import ROOT, Result, results
+from table import ROOT, Result, complete
 
 _ROW, _TOP, _NAME, _WIDE, _GAP = 17, 62, 262, 300, 46
 #: seconds at the ends of the scale of waiting
@@ -99,4 +99,4 @@ def _tick(seconds: float, name: str, top: float, y: float) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    (ROOT / "docs/advice-quality.svg").write_text(drawn(results()))
+    (ROOT / "docs/advice-quality.svg").write_text(drawn(complete()))

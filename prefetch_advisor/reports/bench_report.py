@@ -49,7 +49,9 @@ def _lines(result: BenchResult, options: ReportOptions) -> Iterator[str]:
     style = _STYLES[plan.style].format(workers=plan.workers)
     batch = f"; acks for {plan.batch} together" if plan.batch > 1 else ""
     yield from _wrapped(f"{style}{batch}", "client", width)
-    cost = f", and {units.duration(probe.client_cost)} of the client" if probe.client_cost else ""
+    cost = ""
+    if probe.client_cost and plan.style == "loop":
+        cost = f", and {units.duration(probe.client_cost)} of the client between two handlers"
     yield from _wrapped(
         f"{units.duration(result.work.mean)} in the handler, CV {result.work.cv:.2g}"
         f" ({result.work.origin}; asked for: {plan.work.origin}){cost}",
