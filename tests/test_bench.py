@@ -211,6 +211,10 @@ def test_a_broker_that_ends_is_said_and_leaves_nothing(clean, kind):
         ending.join()
         clean.rabbitmqctl("start_app")
         clean.rabbitmqctl("await_startup")
+    if kind == "quorum":
+        # nobody could delete it: it expires
+        assert "the broker removes it" in text
+        assert eventually(lambda: not queues(clean), 90)
 
 
 @pytest.mark.broker
