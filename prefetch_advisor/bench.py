@@ -124,9 +124,11 @@ class BenchResult:
 def model(plan: BenchPlan, probe: ProbeResult, work: Work) -> Plan:
     """The same as a simulation: its sizing and capacities are the prediction.
 
-    The client's own cost belongs to what a message takes a worker: it is added to every time.
+    What a blocking handler takes contains the ack, and so nearly all that the client spends on a
+    message; beside threads the client works at the same time. A loop decodes and acks between its
+    handlers: there the client's own cost is added to every time.
     """
-    cost = probe.client_cost or 0.0
+    cost = (probe.client_cost or 0.0) if plan.style == "loop" else 0.0
     with_cost = replace(work, mean=work.mean + cost, values=[value + cost for value in work.values])
     trip = round_trip(probe)
     consumers = Consumers(plan.handling, RoundTrip(trip.mean, FigureSource.MEASURED, trip.origin))

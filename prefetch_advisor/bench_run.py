@@ -56,7 +56,7 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     try:
         for prefetch in prefetches:
             progress(time.monotonic() - started, plan.duration * len(prefetches))
-            point, left, interrupted = _point(plan, prefetch)
+            point, left, interrupted = bench_one(plan, prefetch)
             measured.append(point)
             notes += [left] if left else []
             if point.cut:
@@ -74,10 +74,17 @@ def bench(plan: BenchPlan, progress: Callable[[float, float], None]) -> BenchRes
     return replace(result, notes=(*probed.notes, *notes), interrupted=interrupted)
 
 
-def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None, bool]:
-    """One prefetch on a connection and a queue of its own.
+def bench_one(
+    plan: BenchPlan, prefetch: int, seen: Callable[[Consumer], None] | None = None
+) -> tuple[Measured, str | None, bool]:
+    """One prefetch on a connection and a queue of its own, without a probe.
 
     Beside it, what could not be cleaned up, and whether a signal came when all was measured.
+    ``seen`` is shown the consumer before it begins.
+
+    Raises:
+        AdvisorError: the broker cannot be reached or used, or does not answer in time.
+        KeyboardInterrupt: a signal came before all was measured.
     """
     broken = failures()
     with silent():
@@ -86,14 +93,20 @@ def _point(plan: BenchPlan, prefetch: int) -> tuple[Measured, str | None, bool]:
         except broken as error:
             raise AdvisorError(explain(error, plan.probe.uri, plan.probe.timeout)) from None
         with Stop() as stop:
-            return *_measured(connection, plan, prefetch, stop), stop.noted
+            return *_measured(connection, plan, prefetch, stop, seen), stop.noted
 
 
 def _measured(
-    connection: Any, plan: BenchPlan, prefetch: int, stop: Stop
+    connection: Any,
+    plan: BenchPlan,
+    prefetch: int,
+    stop: Stop,
+    seen: Callable[[Consumer], None] | None,
 ) -> tuple[Measured, str | None]:
     own = ProbeQueue(connection, plan.probe)
     consumer = _STYLES[plan.style](connection, own, plan, prefetch, stop)
+    if seen is not None:
+        seen(consumer)
     failure = left = point = None
     try:
         own.declare()
@@ -126,7 +139,7 @@ class Consumer(Session):
         self.times = _times(plan.work.times(plan.seed))
         #: handlers that are done, how long they took, and when the last one was
         self.durations: list[float] = []
-        self.begun_at = self.done_at = self.until = 0.0
+        self.started_at = self.begun_at = self.done_at = 0.0
         self.batched = 0
 
     def run(self) -> Measured:
@@ -134,19 +147,29 @@ class Consumer(Session):
         self.open(self.prefetch)
         # more than is measured, so that the queue is never empty meanwhile
         self._fill_up(self.total + self.prefetch)
-        now = self.done_at = time.perf_counter()
-        # the first message and those that pass may take their time too
-        self.until = now + self.plan.timeout + self.bench.duration
         self.channel.basic_consume(self.queue.name, self._on_message)
-        while not self.enough():
-            self.turn()
+        self.started_at = time.perf_counter()
+        patience = self.started_at + self.plan.timeout
+        while len(self.durations) < self.total and not self.over():
+            seen = len(self.durations)
+            self.connection.process_data_events(time_limit=None)
             self.after_turn()
-            self.check(self.done_at + self.plan.timeout)
+            if len(self.durations) > seen:
+                patience = time.perf_counter() + self.plan.timeout
+            self.check(patience)
+        if len(self.durations) < self.total:
+            self.stop.check()
         return self._point()
 
-    def enough(self) -> bool:
-        """All messages are done, or the time is over."""
-        return len(self.durations) >= self.total or time.perf_counter() > self.until
+    def over(self) -> bool:
+        """Whether time is up, of what passes first or of what is measured, or a signal came.
+
+        Asked in handlers too: the client returns from a turn only when no delivery is at hand.
+        """
+        if self.stop.noted:
+            return True
+        since = self.started_at if len(self.durations) < self.warm else self.begun_at
+        return time.perf_counter() > since + self.bench.duration
 
     def _fill_up(self, count: int) -> None:
         published = 0
@@ -174,17 +197,21 @@ class Consumer(Session):
         )
 
     def _on_message(self, _channel: Any, method: Any, _properties: object, _body: bytes) -> None:
-        # an ack lets the client read on: one turn of its loop may last as long as messages come
-        self.stop.check()
-        if self.enough():
+        if len(self.durations) >= self.total or self.over():
             return
         start = time.perf_counter()
         _work(next(self.times))
-        self.finished(method.delivery_tag, time.perf_counter() - start)
+        self.acknowledge(method.delivery_tag)
+        # the ack included: the client sends it before it takes the next message
+        self.count(time.perf_counter() - start)
 
     def finished(self, tag: int, took: float) -> None:
-        """A message is done: ack it, or the group that it completes."""
+        """Work that others did is over; the ack is not a part of ``took``."""
         self.count(took)
+        self.acknowledge(tag)
+
+    def acknowledge(self, tag: int) -> None:
+        """Ack a message, or the group that it completes."""
         self.batched += 1
         if self.batched == self.bench.batch:
             self.batched = 0
@@ -197,7 +224,7 @@ class Consumer(Session):
             self.durations.append(took)
             now = time.perf_counter()
             if done + 1 == self.warm:
-                self.begun_at, self.until = now, now + self.bench.duration
+                self.begun_at = now
             self.done_at = now
 
     def after_turn(self) -> None:
@@ -214,17 +241,13 @@ class Loop(Consumer):
         super().__init__(*arguments)
         self._acks: list[int] = []
 
-    def finished(self, tag: int, took: float) -> None:
-        self.count(took)
+    def acknowledge(self, tag: int) -> None:
         self._acks.append(tag)
 
     def after_turn(self) -> None:
         acks, self._acks = self._acks, []
         for tag in acks:
-            self.batched += 1
-            if self.batched == self.bench.batch:
-                self.batched = 0
-                self.channel.basic_ack(tag, multiple=self.bench.batch > 1)
+            super().acknowledge(tag)
 
 
 class AtOnce(Consumer):
@@ -259,8 +282,11 @@ class Threads(Consumer):
     def _work_on(self) -> None:
         while (item := self._waiting.get()) is not None:
             tag, seconds = item
+            if self.over():
+                return
             start = time.perf_counter()
-            _work(seconds)
+            # never spinning: only one thread at a time can
+            time.sleep(seconds)
             took = time.perf_counter() - start
             if len(self.durations) >= self.total or not self.connection.is_open:
                 return

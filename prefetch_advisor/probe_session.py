@@ -104,7 +104,8 @@ class Session:
                     f"{self.queue.name!r}: does a policy bound or expire it?"
                 )
             self.connection.process_data_events(time_limit=pause)
-            self.check(limit)
+            # without the limit: what it says is of deliveries, and none is waited for
+            self.check()
             pause = min(2 * pause, longest)
 
     def _ready(self) -> int:

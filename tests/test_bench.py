@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from typing import Any
@@ -16,9 +18,11 @@ from conftest import ROOT
 from own_queue import SETTLE, eventually, later, queues
 
 from prefetch_advisor.bench import STYLES, BenchPlan, Measured, judge
-from prefetch_advisor.bench_run import bench
+from prefetch_advisor.bench_run import bench, bench_one
 from prefetch_advisor.errors import AdvisorError
 from prefetch_advisor.probe import ProbePlan, Readings, summarise
+from prefetch_advisor.reports.bench_report import table
+from prefetch_advisor.reports.options import ReportOptions
 from prefetch_advisor.simulate import Work
 from prefetch_advisor.sizing import Sizing
 from prefetch_advisor.sources.amqp_uri import parse
@@ -44,15 +48,47 @@ def readings(rtt: float, cost: float) -> Any:
     return summarise(said, probe, product=None, version=None, measured_from="here")
 
 
-def test_the_client_s_own_cost_belongs_to_what_a_message_takes():
-    measured = [Measured(n, 100, 1.0, 0.5, [0.001] * 100) for n in (1, 3, 30)]
-    result = judge(plan(1), readings(0.002, 0.0005), measured)
+def measured_at(*prefetches: int) -> list[Measured]:
+    return [Measured(n, 100, 1.0, 0.5, [0.001] * 100) for n in prefetches]
+
+
+def test_what_a_handler_took_contains_what_its_client_spends():
+    result = judge(plan(1), readings(0.002, 0.0005), measured_at(1, 3, 30))
     one, three, many = (point.predicted for point in result.points)
-    assert one == pytest.approx(1 / 0.0035)
-    assert three == many == pytest.approx(1 / 0.0015)
+    assert one == pytest.approx(1 / 0.003)
+    assert three == many == pytest.approx(1 / 0.001)
     assert isinstance(result.advice, Sizing)
     assert result.advice.prefetch == 3
-    assert [point.buffered_time for point in result.points] == pytest.approx([0, 0.003, 0.0435])
+    assert [point.buffered_time for point in result.points] == pytest.approx([0, 0.002, 0.029])
+
+
+def test_a_loop_spends_its_own_cost_between_handlers():
+    result = judge(plan(1, style="loop"), readings(0.002, 0.0005), measured_at(4))
+    assert result.points[0].predicted == pytest.approx(4 / (4 * 0.0015 + 0.002))
+
+
+@pytest.mark.broker
+def test_a_blocking_handler_s_time_leaves_nothing_between_two_of_them(clean):
+    # no work at all: whatever a message takes is the client's
+    wanted = plan(clean.ports.amqp, work=Work(0.0, 0.0, "none", shape="constant"), messages=2_000)
+    point, _, _ = bench_one(replace(wanted, prefetches=()), 200)
+    assert point.worked > 0.6 * point.elapsed
+
+
+def drawn(width: int, unicode: bool) -> list[str]:
+    result = judge(plan(1), readings(0.002, 0.0), measured_at(1, 3))
+    options = ReportOptions(width=width, unicode=unicode)
+    return table(result, options, "").splitlines()
+
+
+def test_the_picture_shows_what_was_measured_and_predicted():
+    # 100 a second of 333 and 1,000 predicted
+    for unicode, full, sign in ((True, "█", "│"), (False, "#", "|")):
+        bars = [line for line in drawn(80, unicode) if full in line]
+        assert bars[0] == f"1  {full * 4}{' ' * 9}{sign} +"
+        assert bars[1] == f"3  {full * 4}{' ' * 36}{sign} *"
+        assert bars[2] == f"   {full} measured, {sign} predicted"
+    assert not any("█" in line for line in drawn(12, True))
 
 
 def test_more_than_is_measured_passes_before_measuring_starts_and_is_there():
@@ -139,6 +175,22 @@ def test_without_a_list_it_looks_around_the_advised_prefetch(cli, clean):
     assert len(tried) >= 4
 
 
+@pytest.mark.broker
+@pytest.mark.parametrize("style", ["blocking", "threads", "loop"])
+def test_a_prefetch_that_keeps_the_client_busy_ends_in_time(clean, style):
+    # a turn of the client's loop would last as long as deliveries keep coming
+    wanted = plan(clean.ports.amqp, style=style, messages=20_000, duration=1.0)
+    work = Work(0.02, 0.0, "constant, 20 ms", shape="constant")
+    start = time.monotonic()
+    with pytest.raises(AdvisorError, match="before measuring starts"):
+        bench_one(replace(wanted, work=work), 300)
+    assert time.monotonic() - start < 20
+    short = replace(wanted, work=work, messages=200, workers=2)
+    point, _, _ = bench_one(short, 4)
+    assert point.cut
+    assert point.elapsed < 1.5
+
+
 def refusal(wanted: BenchPlan) -> str:
     with pytest.raises(AdvisorError) as refused:
         bench(wanted, quiet)
@@ -155,6 +207,74 @@ def test_a_connection_that_is_cut_is_said_and_leaves_nothing(clean, line, kind):
     text = refusal(wanted)
     assert f"connection to localhost:{line.port} was lost" in text
     assert time.monotonic() - start < 20
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("kind", ["classic", "quorum"])
+def test_a_broker_that_ends_is_said_and_leaves_nothing(clean, kind):
+    wanted = plan(clean.ports.amqp, messages=100_000, duration=30.0, prefetches=(5,))
+    wanted = replace(wanted, probe=replace(wanted.probe, queue_type=kind))
+    ending = threading.Timer(4.0, lambda: clean.rabbitmqctl("stop_app"))
+    ending.start()
+    start = time.monotonic()
+    try:
+        text = refusal(wanted)
+        assert time.monotonic() - start < 25
+        assert "closed" in text or "lost" in text or "refuse" in text
+    finally:
+        # not while it is on its way down
+        ending.join()
+        clean.rabbitmqctl("start_app")
+        clean.rabbitmqctl("await_startup")
+    if kind == "quorum":
+        # nobody could delete it: it expires
+        assert "the broker removes it" in text
+        assert eventually(lambda: not queues(clean), 90)
+
+
+@pytest.mark.broker
+def test_a_broker_that_goes_silent_is_left_in_bounded_time(clean, line):
+    wanted = plan(line.port, messages=100_000, duration=60.0, prefetches=(5,))
+    later(4.0, line.silence)
+    start = time.monotonic()
+    assert f"localhost:{line.port}" in refusal(wanted)
+    assert time.monotonic() - start < 40
+    line.cut()
+
+
+@pytest.mark.broker
+def test_a_refusal_is_said_and_leaves_nothing(clean):
+    secret = "s3cret-of-nobody"
+    text = refusal(with_uri(f"amqp://nobody:{secret}@localhost:{clean.ports.amqp}"))
+    assert "refused the user 'nobody'" in text
+    assert secret not in text
+    clean.rabbitmqctl("add_user", "limited", secret)
+    try:
+        clean.rabbitmqctl("set_permissions", "limited", "^$", ".*", ".*")
+        text = refusal(with_uri(f"amqp://limited:{secret}@127.0.0.1:{clean.ports.amqp}"))
+        assert "ACCESS_REFUSED" in text
+        assert "needs configure and read permission" in text
+    finally:
+        clean.rabbitmqctl("delete_user", "limited")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    text = refusal(with_uri(f"amqp://127.0.0.1:{port}"))
+    assert f"127.0.0.1:{port}" in text
+
+
+@pytest.mark.broker
+def test_a_policy_that_bounds_the_queue_is_said_and_leaves_nothing(clean):
+    clean.rabbitmqctl("set_policy", "short", "prefetch-advisor", '{"max-length": 60}')
+    try:
+        text = refusal(plan(clean.ports.amqp, messages=2_000, duration=5.0))
+        assert "does a policy bound or expire it?" in text
+    finally:
+        clean.rabbitmqctl("clear_policy", "short")
+
+
+def with_uri(uri: str) -> BenchPlan:
+    given = plan(1)
+    return replace(given, probe=replace(given.probe, uri=parse(uri), timeout=3.0))
 
 
 @pytest.mark.broker

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "prefetch-advisor/bench/1"
 _LABEL = 11
+#: cells of the best in the picture, and the least that leaves
+_BAR, _LEAST_BAR = 40, 10
 _STYLES = {
     "blocking": "one handler at a time, each message acked as it is done",
     "threads": "{workers} threads, each message acked as it is done",
@@ -30,12 +32,13 @@ _STYLES = {
 
 def table(result: BenchResult, options: ReportOptions, generated_at: str) -> str:
     """A line for each prefetch, what was measured beside what is predicted, and the advice."""
-    lines = (legible(line, not options.unicode).rstrip() for line in _lines(result, options.width))
+    lines = (legible(line, not options.unicode).rstrip() for line in _lines(result, options))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(result: BenchResult, width: int) -> Iterator[str]:
+def _lines(result: BenchResult, options: ReportOptions) -> Iterator[str]:
     plan, probe, advice = result.plan, result.probe, result.advice
+    width = options.width
     product = f"{probe.product or 'broker'} {probe.version or ''}".strip()
     yield from _wrapped(
         f"{product} at {plan.probe.uri.place}, {plan.probe.queue_type} queue, messages of"
@@ -46,7 +49,9 @@ def _lines(result: BenchResult, width: int) -> Iterator[str]:
     style = _STYLES[plan.style].format(workers=plan.workers)
     batch = f"; acks for {plan.batch} together" if plan.batch > 1 else ""
     yield from _wrapped(f"{style}{batch}", "client", width)
-    cost = f", and {units.duration(probe.client_cost)} of the client" if probe.client_cost else ""
+    cost = ""
+    if probe.client_cost and plan.style == "loop":
+        cost = f", and {units.duration(probe.client_cost)} of the client between two handlers"
     yield from _wrapped(
         f"{units.duration(result.work.mean)} in the handler, CV {result.work.cv:.2g}"
         f" ({result.work.origin}; asked for: {plan.work.origin}){cost}",
@@ -62,6 +67,7 @@ def _lines(result: BenchResult, width: int) -> Iterator[str]:
     for line in laid_out(grid, fitted, "..", len):
         yield "".join(cell.text for cell in line)
     yield ""
+    yield from _picture(result, options)
     named = f"{advice.prefetch:,}: {advice.reason}" if isinstance(advice, Sizing) else advice.reason
     yield from _wrapped(named, "advised", width)
     if result.best is not None:
@@ -72,6 +78,31 @@ def _lines(result: BenchResult, width: int) -> Iterator[str]:
             "best",
             width,
         )
+
+
+def _picture(result: BenchResult, options: ReportOptions) -> Iterator[str]:
+    """A bar for what was measured at each prefetch, and where the prediction lies."""
+    top = max((rate for point in result.points for rate in _rates(point)), default=0.0)
+    labels = [_cells(point, result)[0] for point in result.points]
+    longest = max(map(len, labels), default=0)
+    size = min(_BAR, options.width - longest - 6)
+    if size < _LEAST_BAR or not top:
+        return
+    full, sign = ("█", "│") if options.unicode else ("#", "|")
+    for label, point in zip(labels, result.points, strict=True):
+        cells = [full] * max(1, round(size * point.measured.throughput / top))
+        cells += [" "] * (size + 1 - len(cells))
+        if point.predicted is not None:
+            cells[min(size, round(size * point.predicted / top))] = sign
+        yield f"{label.rjust(longest)}  {''.join(cells).rstrip()} {_mark(point, result)}".rstrip()
+    yield f"{' ' * longest}  {full} measured, {sign} predicted"
+    yield ""
+
+
+def _rates(point: BenchPoint) -> Iterator[float]:
+    yield point.measured.throughput
+    if point.predicted is not None:
+        yield point.predicted
 
 
 def _wrapped(text: str, label: str, width: int) -> list[str]:
