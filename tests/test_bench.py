@@ -127,21 +127,6 @@ def test_acks_in_groups_are_measured(clean):
 
 
 @pytest.mark.broker
-def test_a_run_may_last_longer_than_the_broker_may_be_silent_and_no_longer_than_it_may(clean):
-    """While messages come, the client's loop does not return."""
-    patient = plan(clean.ports.amqp, prefetches=(5,), messages=600)
-    patient = replace(patient, probe=replace(patient.probe, timeout=2.5))
-    (point,) = bench(patient, quiet).points
-    assert point.measured.messages == 600
-    assert point.measured.elapsed > 2.5
-    started = time.monotonic()
-    (point,) = bench(replace(patient, messages=5_000, duration=1.0), quiet).points
-    assert time.monotonic() - started < 20
-    assert point.measured.cut
-    assert 0.8 < point.measured.elapsed < 2
-
-
-@pytest.mark.broker
 def test_the_command_reports_and_leaves_nothing(cli, clean, tmp_path):
     uri = f"amqp://guest:guest@localhost:{clean.ports.amqp}"
     options = ["--uri", uri, "--processing-time", "2ms", "--messages", "60", "--prefetch", "1,4"]
