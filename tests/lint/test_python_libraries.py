@@ -395,3 +395,36 @@ def test_a_literal_prefetch_is_judged_by_what_settings_say_of_its_queue(time, pr
     ]
     assert found == ([(code, "worker.py", 8)] if code else [])
     assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        "def handle(self, body):\n        raise NotImplementedError",
+        "def handle(self, body):\n        raise NotImplementedError('how')",
+        '@abc.abstractmethod\n    def handle(self, body):\n        """Works on it."""',
+    ],
+)
+def test_a_method_that_others_are_to_write_says_nothing(handle):
+    """What raises NotImplementedError here does not raise there, and the ack is reached."""
+    text = f"""\
+import abc
+import pika
+
+
+class Worker:
+    def __init__(self):
+        self.channel = pika.BlockingConnection().channel()
+        self.channel.basic_qos(prefetch_count=8)
+        self.channel.basic_consume("q", self.on_message)
+        self.channel.start_consuming()
+
+    def on_message(self, channel, method, properties, body):
+        self.handle(body)
+        channel.basic_ack(method.delivery_tag)
+
+    {handle}
+"""
+    assert lint_text({"worker.py": text}) == []
+    never = text.replace("        channel.basic_ack(method.delivery_tag)\n", "")
+    assert [one.finding.code for one in lint_text({"worker.py": never})] == ["PA214"]

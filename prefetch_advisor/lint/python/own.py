@@ -36,7 +36,8 @@ from prefetch_advisor.lint.source.facts import Client
 def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame) -> Value:
     """Follow a function of the program with what it is called with."""
     code = func.node
-    if code in m.active or len(m.active) > DEEPEST or not _matters(m, func, args):
+    unknown = code in m.active or len(m.active) > DEEPEST or _left_open(code)
+    if unknown or not _matters(m, func, args):
         for value in args.values():
             m.escape(value)
         parts = NOTHING.union(*map(taint, args.values()))
@@ -65,6 +66,19 @@ def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame)
         m.chain, m.calls, m.awaited = kept_chain, kept_calls, kept_awaited
     _own_work(m, func, args, node, frame, before)
     return _returned(inner, args)
+
+
+def _left_open(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """A method that others are to write: it says nothing of what theirs will do."""
+    if isinstance(code, ast.Lambda):
+        return False
+    if any("abstract" in ast.unparse(decorator) for decorator in code.decorator_list):
+        return True
+    last = code.body[-1]
+    if not isinstance(last, ast.Raise) or last.exc is None or len(code.body) > SHORT:
+        return False
+    raised = last.exc.func if isinstance(last.exc, ast.Call) else last.exc
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def _matters(m: Machine, func: Func, args: Arguments) -> bool:
