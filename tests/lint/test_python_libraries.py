@@ -428,3 +428,69 @@ class Worker:
     assert lint_text({"worker.py": text}) == []
     never = text.replace("        channel.basic_ack(method.delivery_tag)\n", "")
     assert [one.finding.code for one in lint_text({"worker.py": never})] == ["PA214"]
+
+
+TASKS = """\
+import asyncio
+import aio_pika
+
+async def job(message):
+    async with message.process():
+        await work(message.body)
+
+async def handle(message):
+    try:
+        asyncio.create_task(job(message))
+    except RuntimeError:
+        print("closed")
+
+async def main():
+    channel = await (await aio_pika.connect()).channel()
+    await channel.set_qos(10)
+    queue = await channel.declare_queue("q")
+    await queue.consume(handle)
+"""
+
+
+def test_what_a_task_acks_is_acked():
+    (found,) = lint_text({"worker.py": TASKS})
+    assert (found.finding.code, found.place.line, found.severity.name) == ("PA501", 10, "INFO")
+
+
+DECORATED = """\
+import pika
+
+def timed(func):
+    def inner(*args):
+        print("begins")
+        return func(*args)
+    return inner
+
+@timed
+def handle(ch, method, properties, body):
+    print(body)
+    {}
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=8)
+channel.basic_consume("q", handle)
+"""
+
+
+def test_decorators_of_the_program_are_followed():
+    assert told(DECORATED.format("ch.basic_ack(method.delivery_tag)")) == []
+    assert told(DECORATED.format("pass")) == [("PA214", 16)]
+
+
+def test_a_consumer_that_starts_once_the_prefetch_is_confirmed_is_seen():
+    text = (
+        "import time\nimport pika\n\nclass Worker:\n"
+        "    def opened(self, link):\n        link.channel(on_open_callback=self.ready)\n"
+        "    def ready(self, channel):\n"
+        "        channel.basic_qos(prefetch_count=5, callback=lambda _: channel.basic_consume(\n"
+        "            'q', self.handle))\n"
+        "    def handle(self, ch, method, properties, body):\n        time.sleep(1)  # here\n"
+        "        ch.basic_ack(method.delivery_tag)\n\n"
+        "worker = Worker()\npika.SelectConnection(on_open_callback=worker.opened).ioloop.start()\n"
+    )
+    assert told(text) == [("PA209", here(text))]

@@ -495,6 +495,170 @@ with Connection("localhost", "guest", "guest") as connection:
             print(message.body)
             message.ack()
 """,
+    "pika, acks by a decorator of the program's": PIKA
+    + """
+def acks(func):
+    @functools.wraps(func)
+    def inner(ch, method, properties, body):
+        try:
+            func(body)
+        except Exception:
+            LOGGER.exception("failed")
+            ch.basic_nack(method.delivery_tag, requeue=False)
+        else:
+            ch.basic_ack(method.delivery_tag)
+    return inner
+
+@acks
+def on_message(body):
+    print(body)
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=10)
+channel.basic_consume("tasks", on_message)
+""",
+    "pika, acks by a decorator of a method": PIKA
+    + """
+def acks(func):
+    def inner(self, ch, method, properties, body):
+        func(self, body)
+        ch.basic_ack(method.delivery_tag)
+    return inner
+
+class Worker:
+    def run(self):
+        self.channel = pika.BlockingConnection().channel()
+        self.channel.basic_qos(prefetch_count=10)
+        self.channel.basic_consume("tasks", self.on_message)
+
+    @acks
+    def on_message(self, body):
+        print(body)
+
+Worker().run()
+""",
+    "pika, a decorator from elsewhere": PIKA
+    + """
+from elsewhere import acking
+
+@acking(requeue=False)
+def on_message(ch, method, properties, body):
+    print(body)
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=10)
+channel.basic_consume("tasks", on_message)
+""",
+    "pika, acks by a context manager of the program's": PIKA
+    + """
+import contextlib
+
+@contextlib.contextmanager
+def acking(ch, tag):
+    try:
+        yield
+    except Exception:
+        ch.basic_nack(tag)
+        raise
+    else:
+        ch.basic_ack(tag)
+
+def on_message(ch, method, properties, body):
+    with acking(ch, method.delivery_tag):
+        handle(body)
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=10)
+channel.basic_consume("tasks", on_message)
+""",
+    "pika, acks as an object is left": PIKA
+    + """
+class Acking:
+    def __init__(self, ch, tag):
+        self.ch, self.tag = ch, tag
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.ch.basic_ack(self.tag)
+
+def on_message(ch, method, properties, body):
+    if not body:
+        ch.basic_ack(method.delivery_tag)
+        return
+    with Acking(ch, method.delivery_tag):
+        try:
+            handle(body)
+        except ValueError:
+            LOGGER.exception("failed")
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=10)
+channel.basic_consume("tasks", on_message)
+""",
+    "pika, a generator of the program's": PIKA
+    + """
+def messages(ch):
+    for method, properties, body in ch.consume("tasks"):
+        yield method, body
+
+channel = pika.BlockingConnection().channel()
+channel.basic_qos(prefetch_count=10)
+for method, body in messages(channel):
+    handle(body)
+    channel.basic_ack(method.delivery_tag)
+""",
+    "pika, replies into a queue": PIKA
+    + """
+class Client:
+    def call(self, body):
+        self.replies = queue.Queue()
+        channel = pika.BlockingConnection().channel()
+        channel.basic_consume("amq.rabbitmq.reply-to", self.on_reply, auto_ack=True)
+        channel.basic_publish("", "rpc", body)
+        return self.replies.get()
+
+    def on_reply(self, ch, method, properties, body):
+        self.replies.put(body)
+""",
+    "kombu, qos of consumers that were made elsewhere": """\
+from kombu import Queue
+from kombu.mixins import ConsumerMixin
+
+class Worker(ConsumerMixin):
+    def get_consumers(self, Consumer, channel):
+        return [Consumer([Queue("q")], callbacks=[self.on_message])]
+
+    def on_consume_ready(self, connection, channel, consumers, **kwargs):
+        for consumer in consumers:
+            consumer.qos(prefetch_count=10)
+
+    def on_message(self, body, message):
+        self.handle(body)
+        message.ack()
+""",
+    "kombu, another broker": """\
+from kombu import Connection, Consumer, Queue
+
+def process(body, message):
+    handle(body)
+    message.ack()
+
+with Connection("redis://localhost") as connection:
+    with Consumer(connection.channel(), Queue("tasks"), callbacks=[process]):
+        connection.drain_events()
+""",
+    "FastStream, a function that blocks in a thread": """\
+import time
+from faststream.rabbit import Channel, RabbitBroker
+
+broker = RabbitBroker(default_channel=Channel(prefetch_count=10))
+
+@broker.subscriber("tasks")
+def handle(body: str):
+    time.sleep(1)
+""",
     "py-amqp": """\
 import amqp
 
@@ -522,7 +686,7 @@ def test_a_consumer_that_is_right_has_no_finding(text):
 
 
 #: what does not consume by itself: the framework or the one message does
-_SILENT = {"pika, one message", "Celery", "dramatiq", "nameko"}
+_SILENT = {"pika, one message", "Celery", "dramatiq", "nameko", "kombu, another broker"}
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -105,8 +105,14 @@ def handle(m: Machine, func: Value, args: Arguments, started: Started) -> Handle
     if isinstance(inner, Func):
         name, place = inner.name, inner.module.place(inner.node)
     known = isinstance(inner, Func)
+    if known and started.client is Client.FASTSTREAM and not _is_async(inner):
+        doing.blocking.clear()  # FastStream gives it to a thread
     found = _judged(name, place, started, doing, ended, out)
     return found if known else replace(found, escapes=True)
+
+
+def _is_async(func: Value) -> bool:
+    return isinstance(func, Func) and isinstance(func.node, ast.AsyncFunctionDef)
 
 
 def _judged(
@@ -146,6 +152,8 @@ def early(doing: Doing) -> Place | None:
     works = [op for op in doing.ops if op.kind == "work"]
     if not works or not all(op.settled for op in works):
         return None
+    if 0 < doing.away < works[0].step.number:
+        return None  # that it was acked is only supposed
     before = [op for op in doing.ops if op.kind == "ack" and op.step.number < works[0].step.number]
     return before[-1].place if before else None
 

@@ -11,6 +11,7 @@ from prefetch_advisor.lint.python.machine import Frame, Machine
 from prefetch_advisor.lint.python.names import attribute, look_up
 from prefetch_advisor.lint.python.values import (
     NOTHING,
+    TAG,
     UNKNOWN,
     Arguments,
     Const,
@@ -194,7 +195,10 @@ def _named(m: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
 
 
 def _yield(m: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
-    frame.returned.append(evaluate(m, node.value, frame))
+    value = evaluate(m, node.value, frame)
+    frame.returned.append(value)
+    if TAG in taint(value):
+        m.given_away()
     return UNKNOWN
 
 

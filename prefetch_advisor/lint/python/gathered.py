@@ -46,14 +46,19 @@ class _Facts:
         for key, place in self._program.channels.items():
             made.setdefault(self._root(repr(key)), place)
         found: list[object] = []
+        wild = False
         for root, facts in self._program.by_root:
             for fact in facts:
                 if isinstance(fact, Qos | Consume):
+                    if self._program.foreign and fact.client is Client.KOMBU:
+                        continue
+                    if isinstance(fact, Qos) and not fact.channel:
+                        wild |= root not in self._program.called
                     fact = replace(fact, channel=self._root(fact.channel))
                     if fact.channel not in made and root in self._program.called:
                         fact = self._without_channel(fact)
                 found.append(fact)
-        wild = any(isinstance(f, Qos) and f.channel and f.channel not in made for f in found)
+        wild |= any(isinstance(f, Qos) and f.channel and f.channel not in made for f in found)
         escaped = {self._root(repr(key)) for key in self._program.escaped}
         unread = self._unread()
         for name, place in made.items():

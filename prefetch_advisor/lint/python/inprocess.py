@@ -7,6 +7,7 @@ import math
 
 from prefetch_advisor.lint.python.machine import Doing, Frame, Machine
 from prefetch_advisor.lint.python.values import (
+    TAG,
     UNKNOWN,
     Arguments,
     Const,
@@ -154,7 +155,9 @@ def start(m: Machine, func: Value, node: ast.Call, frame: Frame, waited: bool) -
         )
         doing_here.handoffs.append((handoff, m.step()))
         doing_here.handoffs += doing.handoffs
-        doing_here.escapes |= doing.escapes or not doing.settles()
+        if doing.settles() or TAG in parts:
+            m.given_away()
+        doing_here.escapes = True
         return Obj(Kind.STARTED, (place,), None, {}, place)
     return UNKNOWN
 
@@ -226,6 +229,8 @@ def used(m: Machine, method: Method, args: Arguments, node: ast.AST, frame: Fram
         if owner.text != "collections.deque()" or not _is_local(frame, owner):
             m.doing.handoffs.append((handoff, m.step()))
         m.doing.escapes = True
+        if any(TAG in taint(value) for value in args.values()):
+            m.given_away()
     elif name in _GETS:
         m.doing.reads.append(key)
         return Unknown(None, frozenset(("body", "tag")))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prefetch_advisor.lint.python.module import Module
+from prefetch_advisor.lint.python.packages import PACKAGES
 from prefetch_advisor.lint.python.roots import Relevant, makes, relevant
 from prefetch_advisor.lint.python.values import (
     UNKNOWN,
@@ -101,6 +102,8 @@ class Doing:
     batch: Located[int] | None = None
     flushed: bool = False
     escapes: bool = False
+    #: number of the step from which on it may be settled unseen; 0: there is none
+    away: int = 0
     #: something bounds what is started: a semaphore, a limiter
     guarded: bool = False
     #: a number of collected messages below which nothing is acked
@@ -155,6 +158,8 @@ class Machine:
         self.relevant: dict[Module, Relevant] = {}
         self.packages = frozenset(PACKAGES.values())
         self.later: list[tuple[Value, Arguments, ast.AST, Frame]] = []
+        #: kombu is told to use a broker that is no RabbitMQ
+        self.foreign = False
 
     def evaluate(self, node: ast.expr | None, frame: Frame) -> Value:
         """The value of an expression."""
@@ -265,6 +270,12 @@ class Machine:
         self.paths = {(True, caught) for _, caught in self.paths}
         self.doing.ops.append(Op(kind, place, self.step()))
 
+    def given_away(self) -> None:
+        """The message in hand goes where it may be acked, or nacked, unseen."""
+        self.doing.escapes = True
+        self.doing.away = self.doing.away or self.step().number
+        self.paths = {(True, caught) for _, caught in self.paths}
+
     def see(self, fact: object) -> None:
         """A fact, unless it is followed for its value alone."""
         if not self.silent:
@@ -314,18 +325,6 @@ class Machine:
     def seen_as(self, owner: Key, name: str) -> Value:
         """What it was set to elsewhere."""
         raise NotImplementedError
-
-
-PACKAGES = {
-    Client.PIKA: "pika",
-    Client.AIO_PIKA: "aio_pika",
-    Client.AIORMQ: "aiormq",
-    Client.KOMBU: "kombu",
-    Client.AMQP: "amqp",
-    Client.AMQPSTORM: "amqpstorm",
-    Client.FASTSTREAM: "faststream",
-    Client.DRAMATIQ: "dramatiq",
-}
 
 
 def class_key(cls: Class) -> Key:

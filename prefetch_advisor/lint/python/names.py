@@ -7,6 +7,7 @@ import builtins
 import sys
 from dataclasses import dataclass, replace
 
+from prefetch_advisor.lint.python import decorators
 from prefetch_advisor.lint.python.machine import Frame, Machine, class_key, keyed
 from prefetch_advisor.lint.python.module import Binding, Member, Module
 from prefetch_advisor.lint.python.values import (
@@ -101,7 +102,7 @@ def _bound(m: Machine, module: Module, name: str, found: list[Binding]) -> Value
     if isinstance(last, ast.ClassDef):
         return Class(last, module)
     if isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef):
-        return Func(last, module)
+        return decorators.applied(m, Func(last, module))
     written = [one for one in found if not _is_none(one)] or found[:1]
     if len(written) == 1 and isinstance(written[0], ast.expr):
         chain, m.chain = m.chain, ()
@@ -242,7 +243,7 @@ def _of_class(
         func = Func(definition, owner.module, owner, bound)
         if marks & {"property", "cached_property"} and instance is not None:
             return m.call(func, Arguments(), node, frame)
-        return func
+        return decorators.applied(m, func)
     with m.quiet():
         value = m.evaluate(definition, Frame(owner.module, {}))
     if isinstance(value, Const):

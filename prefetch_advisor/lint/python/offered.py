@@ -6,6 +6,7 @@ import ast
 
 from prefetch_advisor.lint.python import frameworks, inprocess, library
 from prefetch_advisor.lint.python.machine import Frame, Machine
+from prefetch_advisor.lint.python.packages import other_broker
 from prefetch_advisor.lint.python.unresolved import callbacks
 from prefetch_advisor.lint.python.values import (
     NOTHING,
@@ -19,6 +20,7 @@ from prefetch_advisor.lint.python.values import (
     Obj,
     Partial,
     Ref,
+    Unknown,
     Value,
     constant,
     taint,
@@ -72,7 +74,8 @@ def method(m: Machine, func: Method, args: Arguments, node: ast.AST, frame: Fram
         return call_(m, target if name == "qos" else func, args, node, frame)
     if kind is Kind.CONSUMER and isinstance(owner, Obj):
         return _of_consumer(m, owner, func, args, node, frame)
-    if name in ("basic_qos", "set_qos"):
+    if name in ("basic_qos", "set_qos") or _is_consumers_qos(m, func, args):
+        callbacks(m, args, node, frame)
         return library.qos(m, func, args, node, frame)
     if name == "basic_consume":
         return library.consume(m, func, args, node, frame)
@@ -96,6 +99,12 @@ def method(m: Machine, func: Method, args: Arguments, node: ast.AST, frame: Fram
     if name == "process" and kind is Kind.MESSAGE:
         return Obj(Kind.PROCESS, ("process",))
     return _other_method(m, func, kind, args, node, frame)
+
+
+def _is_consumers_qos(m: Machine, func: Method, args: Arguments) -> bool:
+    """That of a consumer of kombu's which the program got from elsewhere."""
+    known = func.name == "qos" and "prefetch_count" in args.named and "kombu" in m.module.packages
+    return known and isinstance(func.owner, Unknown)
 
 
 def _other_method(
@@ -169,6 +178,8 @@ def reference(m: Machine, name: str, args: Arguments, node: ast.AST, frame: Fram
     if top == "pika" and last.endswith("Connection"):
         return _pika(m, last, args, node, frame)
     if (top, last) in _CONNECTS:
+        if top == "kombu" and other_broker(constant(args.value("hostname", 0))):
+            m.foreign = True
         return Obj(Kind.CONNECTION, m.key(frame, node), _CONNECTS[top, last])
     if name == "amqpstorm.Channel":
         return m.new_channel(m.key(frame, node), Client.AMQPSTORM, frame.module.place(node))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from prefetch_advisor.lint.python import decorators
 from prefetch_advisor.lint.python.machine import DEEPEST, SHORT, Frame, Machine, Op
 from prefetch_advisor.lint.python.names import method_of
 from prefetch_advisor.lint.python.unresolved import LOGS, only_reads
@@ -25,6 +26,7 @@ from prefetch_advisor.lint.python.values import (
     Ref,
     Unknown,
     Value,
+    carried,
     constant,
     taint,
 )
@@ -36,14 +38,15 @@ from prefetch_advisor.lint.source.facts import Client
 def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame) -> Value:
     """Follow a function of the program with what it is called with."""
     code = func.node
+    parts = NOTHING.union(*map(taint, args.values()))
+    held = parts | carried(func.instance)
     unknown = code in m.active or len(m.active) > DEEPEST or _left_open(code)
+    unknown = unknown or (TAG in held and decorators.manages(code))
     if unknown or not _matters(m, func, args):
         for value in args.values():
             m.escape(value)
-        parts = NOTHING.union(*map(taint, args.values()))
-        if TAG in parts:
-            m.doing.escapes = True
-            m.paths = {(True, caught) for _, caught in m.paths}
+        if TAG in held:
+            m.given_away()
         return Unknown(None, parts)
     if not m.silent:
         m.called.add(code)
@@ -54,13 +57,17 @@ def inline(m: Machine, func: Func, args: Arguments, node: ast.AST, frame: Frame)
     m.awaited = None
     m.active.append(code)
     before = len(m.doing.ops), m.doing.settles()
+    wrapped = func.wrapped and TAG in held
     try:
-        with m.catching("return") as out:
+        with m.catching("return", *(("raise",) if wrapped else ())) as out:
             if isinstance(code, ast.Lambda):
                 inner.returned.append(m.evaluate(code.body, inner))
             else:
                 m.execute(code.body, inner)
         m.paths = m.paths | out.of("return")
+        if wrapped:
+            m.given_away()
+            m.take("raise", {(True, caught) for _, caught in out.of("raise")})
     finally:
         m.active.pop()
         m.chain, m.calls, m.awaited = kept_chain, kept_calls, kept_awaited
@@ -87,6 +94,8 @@ def _matters(m: Machine, func: Func, args: Arguments) -> bool:
     if isinstance(code, ast.Lambda) or func.closure is not None:
         return True
     if len(code.body) <= SHORT or m.worth(func.module, code):
+        return True
+    if TAG in carried(func.instance):
         return True
     return any(taint(value) or isinstance(value, Obj | Func | Partial) for value in args.values())
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from prefetch_advisor.lint.python import (
     calls,
+    decorators,
     deliveries,
     expressions,
     frameworks,
@@ -240,6 +241,8 @@ class Program(Machine):
         names = [each.arg for each in func.node.args.args][-4:]
         if len(names) < 4 or func.node in self.called or not _like_pika(names):
             return
+        if decorators.applied(self, func) is not func:
+            return  # what is around it may ack
         place = func.module.place(func.node)
         channel = Unknown((*class_key_of(func), "handler"))
         started = deliveries.Started(

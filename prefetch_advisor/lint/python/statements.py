@@ -5,21 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from prefetch_advisor.lint.python import batches, deliveries
+from prefetch_advisor.lint.python import batches, decorators, deliveries
 from prefetch_advisor.lint.python.expressions import bind, closure_of, element
 from prefetch_advisor.lint.python.machine import Frame, Machine, Paths, TooLong
 from prefetch_advisor.lint.python.module import bindings
 from prefetch_advisor.lint.python.names import imported
 from prefetch_advisor.lint.python.values import (
+    TAG,
     UNKNOWN,
     Class,
     Const,
     Func,
+    Instance,
     Kind,
     Obj,
     Ref,
     Unknown,
     Value,
+    carried,
     constant,
     taint,
 )
@@ -84,9 +87,10 @@ def _jump(kind: str) -> Callable[[Machine, ast.stmt, Frame], None]:
 def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
     owner = frame.func.owner if frame.func else None
     func = Func(node, frame.module, owner, frame.instance, closure_of(frame))
-    frame.env[node.name] = func
     for decorator in node.decorator_list:
-        deliveries.decorated(m, m.evaluate(decorator, frame), func, frame)
+        if decorators.name_of(decorator) not in decorators.PLAIN:
+            deliveries.decorated(m, m.evaluate(decorator, frame), func, frame)
+    frame.env[node.name] = decorators.applied(m, func, frame)
 
 
 def _class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
@@ -251,6 +255,8 @@ def _with(m: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
         value = m.evaluate(item.context_expr, frame)
         entered.append(value)
         given = deliveries.entered(m, value, item.context_expr, frame)
+        if isinstance(value, Instance) and TAG in carried(value):
+            m.given_away()  # what its __exit__ does is not followed
         if item.optional_vars is not None:
             bind(m, item.optional_vars, given, frame)
     suppresses = any(isinstance(v, Ref) and v.name == "suppress" for v in entered)

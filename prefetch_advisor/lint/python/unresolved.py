@@ -68,8 +68,7 @@ def unresolved(
         place = frame.module.place(node)
         m.doing.ops.append(Op("work", place, m.step(), m.paths == {(True, None)}))
     if TAG in parts:
-        m.doing.escapes = True
-        m.paths = {(True, caught) for _, caught in m.paths}
+        m.given_away()
     return Unknown(None, parts & DELIVERY)
 
 

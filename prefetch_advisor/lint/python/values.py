@@ -142,6 +142,8 @@ class Func(Value):
     owner: Class | None = None
     instance: Instance | None = None
     closure: dict[str, Value] | None = None
+    #: in decorators of which it is not known what they do before and after it
+    wrapped: bool = False
 
     @property
     def name(self) -> str:
@@ -213,6 +215,13 @@ def taint(value: Value | None) -> frozenset[str]:
     if isinstance(value, Partial):
         return NOTHING.union(*map(taint, value.args.values()))
     return NOTHING
+
+
+def carried(value: Value | None) -> frozenset[str]:
+    """The same, with what the attributes of an object of the program hold."""
+    if isinstance(value, Instance):
+        return NOTHING.union(*map(taint, value.attributes.values()))
+    return taint(value)
 
 
 def constant(value: Value | None) -> object:

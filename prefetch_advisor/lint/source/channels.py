@@ -11,6 +11,9 @@ from prefetch_advisor.lint.source.facts import Channel, Consume, Qos, Step
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding, Located, Place
 
+#: where replies to a request are read, always with automatic ack
+REPLIES = "amq.rabbitmq.reply-to"
+
 
 @dataclass(slots=True)
 class Use:

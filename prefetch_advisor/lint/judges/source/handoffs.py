@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prefetch_advisor.findings import buffers as rules
-from prefetch_advisor.lint.source.channels import Use, found, reads, uses
+from prefetch_advisor.lint.source.channels import REPLIES, Use, found, reads, uses
 from prefetch_advisor.lint.source.facts import Consume, Handoff, Stage
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding
@@ -16,7 +16,7 @@ def judge(facts: Sequence[object]) -> Iterator[LintFinding]:
     every = uses(facts)
     stages = [fact for fact in facts if isinstance(fact, Stage)]
     for fact in facts:
-        if isinstance(fact, Consume):
+        if isinstance(fact, Consume) and fact.queue != REPLIES:
             use = every.get(fact.channel, Use())
             for handler in fact.handlers:
                 yield from _chain(handler.handoffs, fact, use, stages)

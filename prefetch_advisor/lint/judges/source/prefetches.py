@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from prefetch_advisor.config import MAX_PREFETCH
 from prefetch_advisor.findings import source as rules
 from prefetch_advisor.lint.source.channels import (
+    REPLIES,
     Use,
     found,
     is_size,
@@ -19,8 +20,6 @@ from prefetch_advisor.lint.source.facts import Client, Consume, Qos
 from prefetch_advisor.model.advice import Severity
 from prefetch_advisor.model.lint import LintFinding
 
-#: where replies to a request are read, always with automatic ack
-_REPLIES = "amq.rabbitmq.reply-to"
 #: what a client does with a prefetch that does not fit
 _TOO_LARGE = {
     Client.PIKA: "pika raises an error",
@@ -101,7 +100,7 @@ def _auto(use: Use) -> Iterator[LintFinding]:
         after = [qos for qos in use.qos if one.step.before(qos.step)]
         if limit is None and after and not _wrong(after[-1]):
             limit = after[-1].count
-        if one.ack is None or limit is None or not limit.value or one.queue == _REPLIES:
+        if one.ack is None or limit is None or not limit.value or one.queue == REPLIES:
             continue
         message = f"automatic ack: the prefetch of {limit.value:,} limits nothing"
         if any(handler.settles for handler in one.handlers) and one.client is not (
