@@ -609,6 +609,31 @@ for method, body in messages(channel):
     handle(body)
     channel.basic_ack(method.delivery_tag)
 """,
+    "aio-pika, messages are given to what may ack them": """\
+import aio_pika
+from elsewhere import process, retry
+
+async def handle(message):
+    try:
+        await process(message)
+    except Exception:
+        print("failed")
+
+async def other(message):
+    try:
+        await message.channel.reply(message.body)
+    except Exception:
+        await retry(message)
+    else:
+        await message.ack()
+
+async def main():
+    channel = await (await aio_pika.connect()).channel()
+    await channel.set_qos(10)
+    queue = await channel.declare_queue("q")
+    await queue.consume(handle)
+    await queue.consume(other)
+""",
     "pika, replies into a queue": PIKA
     + """
 class Client:

@@ -56,6 +56,12 @@ def unresolved(
     parts = taint(owner).union(*map(taint, values))
     if last in LOGS or (last in PLAIN and owner is not frame.instance):
         return Unknown(None, parts)
+    if not only_reads(last):
+        if BODY in parts:
+            place = frame.module.place(node)
+            m.doing.ops.append(Op("work", place, m.step(), m.paths == {(True, None)}))
+        if TAG in parts:
+            m.given_away()  # also where it fails: it may have seen to the message before
     m.take("raise")
     for value in values:
         m.escape(value)
@@ -64,11 +70,6 @@ def unresolved(
     callbacks(m, args, node, frame)
     if not parts or only_reads(last):
         return Unknown(None, parts) if parts else Unknown(m.key(frame, node))
-    if BODY in parts:
-        place = frame.module.place(node)
-        m.doing.ops.append(Op("work", place, m.step(), m.paths == {(True, None)}))
-    if TAG in parts:
-        m.given_away()
     return Unknown(None, parts & DELIVERY)
 
 
